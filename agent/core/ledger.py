@@ -1,0 +1,119 @@
+"""The ledger's values: per set, what each generation consists of and how far its handoff is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from agent.core.model import Form, ObjectId
+
+
+class Source(NamedTuple):
+    """Where a written body came from; ``document`` counts from 1."""
+
+    commit: str
+    file: str
+    document: int
+
+
+class GenerationState(Enum):
+    """How far a generation is: rolling-out -> in-service -> retiring -> absent."""
+
+    ROLLING_OUT = "rolling-out"
+    IN_SERVICE = "in-service"
+    RETIRING = "retiring"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One revision that was taken up. ``since`` is the time of its state, seconds of the Unix epoch."""
+
+    number: int
+    revision: str
+    state: GenerationState
+    since: float
+
+
+class Fingerprint(NamedTuple):
+    """What a metadata LIST tells of an object; equal to the last good one means nothing moved.
+
+    ``version`` is ``metadata.generation`` where the kind has one, else ``resourceVersion``;
+    ``meta`` digests labels and annotations (never content).
+    """
+
+    uid: str
+    version: str
+    meta: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One member of the set.
+
+    ``bases`` are all sources of which something may still stand in the live object: one for a final
+    form, more while it is widened or its cutover has not settled; the last is the one last written.
+    ``digest`` is the content hash of the body last written, empty for Secrets.
+    ``cutover_at`` is when its pointer last moved (epoch seconds, 0 for never), ``points_back`` how often
+    it had to be pointed back in this handoff.
+    """
+
+    id: ObjectId
+    api_version: str
+    generation: int
+    bases: tuple[Source, ...]
+    form: Form
+    uid: str = ""
+    digest: str = ""
+    fingerprint: Fingerprint | None = None
+    cutover_at: float = 0.0
+    points_back: int = 0
+
+
+class IntentKind(Enum):
+    """What a tick is about to write: additive steps together, every other step alone."""
+
+    ADDITIVE = "additive"
+    STEP = "step"
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Written before the objects: after a crash it tells which of them may have been made.
+
+    ``keys`` are step keys, ``entries`` the entries as they shall be once the steps are done (without uid).
+    """
+
+    kind: IntentKind
+    keys: tuple[str, ...]
+    entries: tuple[Entry, ...]
+
+
+class Hold(NamedTuple):
+    """A step that waits: since when (epoch seconds) and the reason when last seen."""
+
+    since: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """One set's ledger. ``entries`` are all members of generations that are not absent."""
+
+    set_name: str
+    generations: tuple[Generation, ...] = ()
+    entries: Mapping[ObjectId, Entry] = field(default_factory=dict)
+    holds: Mapping[str, Hold] = field(default_factory=dict)
+    intent: Intent | None = None
+
+    @property
+    def newest(self) -> Generation | None:
+        """The generation that is desired now, or None before the first sync."""
+        standing = [g for g in self.generations if g.state is not GenerationState.ABSENT]
+        return max(
+            (g for g in standing if g.state is not GenerationState.RETIRING),
+            key=lambda g: g.since,
+            default=None,
+        )

@@ -1,0 +1,195 @@
+"""The plan's values: changes, gates, steps, and the questions that only the outside can answer.
+
+``make_plan`` builds them, everything else walks them: preview, plan, sync, status, rehearsal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+from agent.core.ledger import Source
+from agent.core.model import Action, Body, Category, FieldChange, Finding, Form, ObjectId
+
+
+class GateState(Enum):
+    """What a gate answers; only OPEN lets a step go."""
+
+    OPEN = "open"
+    HELD = "held"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A condition that must be seen true before a step.
+
+    ``name`` is the rule (serves, idle, settled ...), ``wants`` what opens it (said in previews, before
+    anything was observed), ``reason`` what was seen, with numbers.
+    """
+
+    name: str
+    wants: str
+    state: GateState
+    reason: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the step may pass this gate."""
+        return self.state is GateState.OPEN
+
+
+class Verb(Enum):
+    """What a step does; the value is what is printed."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    WIDEN = "widen"
+    CUTOVER = "cutover"
+    POINT_BACK = "point back"
+    NARROW = "narrow"
+    DELETE = "delete"
+    REPLACE = "replace"
+    """The API server refuses the change in place; held, since making it anew is a gap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One request of the plan.
+
+    ``body`` is what is applied (with our labels), None for a delete. ``form`` is what stands on the server
+    afterwards, ``bases`` the sources of which something then still stands. ``uid`` and
+    ``resource_version`` are the preconditions (empty: the object is not there).
+    """
+
+    id: ObjectId
+    verb: Verb
+    category: Category
+    form: Form
+    says: str
+    gates: tuple[Gate, ...] = ()
+    body: Body | None = None
+    bases: tuple[Source, ...] = ()
+    uid: str = ""
+    resource_version: str = ""
+
+    @property
+    def key(self) -> str:
+        """Names the step in the ledger, in approvals and in status: ``verb Kind ns/name``."""
+        return f"{self.verb.value} {self.id}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether all gates are open."""
+        return all(gate.is_open for gate in self.gates)
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether it takes nothing away and moves nothing (widening counts)."""
+        return self.verb in (Verb.CREATE, Verb.UPDATE, Verb.WIDEN)
+
+    @property
+    def closed_gates(self) -> tuple[Gate, ...]:
+        """The gates that hold it, unknown ones included."""
+        return tuple(gate for gate in self.gates if not gate.is_open)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One object's difference: what is done to it, its worst category and why, field by field."""
+
+    id: ObjectId
+    action: Action
+    category: Category
+    reason: str
+    fields: tuple[FieldChange, ...] = ()
+
+
+class DryRun(NamedTuple):
+    """What would the server make of this body under our field manager? Asked once per object."""
+
+    id: ObjectId
+    digest: str
+
+
+class Access(NamedTuple):
+    """May we do this? (SelfSubjectAccessReview); ``namespace`` and ``name`` empty for all."""
+
+    verb: str
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+
+class Request(NamedTuple):
+    """What does a real request through this pointer answer?"""
+
+    pointer: ObjectId
+
+
+class NamespaceContents(NamedTuple):
+    """What stands in this namespace, of any kind that the server lists?"""
+
+    namespace: str
+
+
+Question: TypeAlias = DryRun | Access | Request | NamespaceContents
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the outside said. ``state``: OPEN yes, HELD no, UNKNOWN could not be asked.
+
+    ``body`` is the dry run's result; ``ids`` the namespace's contents; ``reason`` in words.
+    ``conflict`` names the other field manager, ``immutable`` is set when the server refuses the change
+    in place.
+    """
+
+    state: GateState
+    reason: str = ""
+    body: Body | None = None
+    ids: tuple[ObjectId, ...] = ()
+    conflict: str = ""
+    immutable: bool = False
+
+
+Answers: TypeAlias = Mapping[Question, Answer]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything between now and the end of the handoff, in the order in which it will happen.
+
+    ``requests`` are the bodies of the dry runs asked for. ``generation`` is our number for ``revision``;
+    ``base_revision`` is what is in service now, empty at the first sync.
+    """
+
+    set_name: str
+    revision: str
+    base_revision: str
+    generation: int
+    changes: tuple[Change, ...]
+    steps: tuple[Step, ...]
+    unchanged: int
+    findings: tuple[Finding, ...] = ()
+    questions: frozenset[Question] = frozenset()
+    requests: Mapping[DryRun, Body] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def open_steps(self) -> tuple[Step, ...]:
+        """The steps whose gates are all open, in order."""
+        return tuple(step for step in self.steps if step.is_open)
+
+    @property
+    def held_steps(self) -> tuple[Step, ...]:
+        """The steps that wait, in order."""
+        return tuple(step for step in self.steps if not step.is_open)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do and nothing is missing."""
+        return not self.steps and all(change.action is Action.NONE for change in self.changes)

@@ -1,0 +1,70 @@
+"""Every error that Trapeze raises on purpose.
+
+TrapezeError
+├── ConfigError          trapeze.yaml, a flag or a policy table is wrong; the person must act
+├── SourceError          the repo, the ref or the path cannot be had
+├── LedgerError          the ledger cannot be read, or belongs to a newer Trapeze
+└── ClusterError         the API server said no, or nothing
+    ├── Unreachable      no answer: connection refused, timeout, TLS
+    ├── Unauthorized     401: credentials missing or expired
+    ├── Forbidden        403: a right is missing
+    ├── NotServed        the server does not serve this kind
+    ├── NotFound         404: the object, or its namespace, is not there
+    ├── Conflict         409: another field manager, a moved resourceVersion, a different uid
+    ├── Invalid          400, 422: the server refuses the object as it is
+    └── Rejected         an admission webhook refused it, or could not be asked
+
+None of them is ever evidence that a step is safe: who catches one holds, and says why.
+"""
+
+
+class TrapezeError(Exception):
+    """The root; its text says what was being done, what went wrong and the way out."""
+
+
+class ConfigError(TrapezeError):
+    """The configuration, a flag or a policy table is wrong."""
+
+
+class SourceError(TrapezeError):
+    """The repo, the ref or the path cannot be had."""
+
+
+class LedgerError(TrapezeError):
+    """The ledger cannot be read or was written by a newer version."""
+
+
+class ClusterError(TrapezeError):
+    """The API server refused, or could not be asked."""
+
+
+class Unreachable(ClusterError):
+    """No answer came: connection refused, timeout, TLS failure, 5xx without a Status."""
+
+
+class Unauthorized(ClusterError):
+    """401: the credentials are missing or have expired."""
+
+
+class Forbidden(ClusterError):
+    """403: the identity lacks a right."""
+
+
+class NotServed(ClusterError):
+    """The server serves no such kind."""
+
+
+class NotFound(ClusterError):
+    """404: the object or its namespace is not there."""
+
+
+class Conflict(ClusterError):
+    """409: another field manager owns a field, or uid or resourceVersion moved."""
+
+
+class Invalid(ClusterError):
+    """400 or 422: the server refuses the object as it stands."""
+
+
+class Rejected(ClusterError):
+    """An admission webhook refused the request, or is down with failurePolicy Fail."""

@@ -1,0 +1,104 @@
+"""The port to a cluster. Two adapters stand behind it: a real API server and the embedded model.
+
+Both are held to the same contract tests (``tests/contract``). Every method raises the ``ClusterError``
+that fits (agent/errors.py) and nothing else; a missing object is None where the signature says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Event
+from typing import NamedTuple, Protocol
+
+from agent.core.model import Body, GroupKind, ObjectId
+
+
+class Resource(NamedTuple):
+    """How the server serves a kind: ``versions`` preferred first, ``verbs`` as discovery lists them."""
+
+    kind: GroupKind
+    versions: tuple[str, ...]
+    plural: str
+    is_namespaced: bool
+    verbs: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What the server serves. ``failed`` are group-versions that did not answer, with the reason."""
+
+    resources: Mapping[GroupKind, Resource]
+    failed: Mapping[str, str]
+
+
+class Listing(NamedTuple):
+    """Objects with apiVersion and kind filled in, and the list's resourceVersion."""
+
+    items: Sequence[Body]
+    resource_version: str
+
+
+class WatchEvent(NamedTuple):
+    """``type`` is ADDED, MODIFIED or DELETED; ``body`` the object whole."""
+
+    type: str
+    body: Body
+
+
+class Cluster(Protocol):
+    """What Trapeze asks of a cluster; every method is one request unless it says otherwise."""
+
+    def discover(self) -> Discovery:
+        """What is served now (a handful of requests; not cached)."""
+        ...
+
+    def list(self, resource: Resource, namespace: str = "", selector: str = "") -> Listing:
+        """Whole objects of a kind, in one namespace or in all, paged inside (500 a page)."""
+        ...
+
+    def list_metadata(self, resource: Resource, namespace: str = "", selector: str = "") -> Listing:
+        """The same as PartialObjectMetadata: apiVersion, kind and metadata only."""
+        ...
+
+    def get(self, resource: Resource, object_id: ObjectId) -> Body | None:
+        """One object read from the server's storage (no cache), or None on 404."""
+        ...
+
+    def apply(self, resource: Resource, body: Body, *, manager: str, take_over: bool = False) -> Body:
+        """Server-side apply; the object as it stands afterwards. ``take_over`` forces conflicts.
+
+        A ``metadata.resourceVersion`` or ``metadata.uid`` in the body is a precondition.
+        """
+        ...
+
+    def dry_run(self, resource: Resource, body: Body, *, manager: str, take_over: bool = False) -> Body:
+        """What ``apply`` would answer; nothing is stored."""
+        ...
+
+    def delete(self, resource: Resource, object_id: ObjectId, *, uid: str, resource_version: str) -> None:
+        """Delete in the background if uid and resourceVersion still fit; a 404 is success."""
+        ...
+
+    def can(self, verb: str, resource: Resource, namespace: str = "", name: str = "") -> str:
+        """SelfSubjectAccessReview: empty when allowed, else the reason."""
+        ...
+
+    def create(self, resource: Resource, body: Body) -> Body:
+        """A plain create (reviews, the agent's own ledger); the object as the server answers."""
+        ...
+
+    def replace(self, resource: Resource, body: Body) -> Body:
+        """A plain update; the body's ``metadata.resourceVersion`` is a precondition."""
+        ...
+
+    def read(self, path: str) -> int:
+        """The HTTP status that a GET of this API path answers (``/apis/group/version``)."""
+        ...
+
+    def watch(self, resource: Resource, resource_version: str, stop: Event) -> Iterator[WatchEvent]:
+        """Events after ``resource_version`` in all namespaces until ``stop``; a server's end is retried.
+
+        Raises ``Conflict`` when the version is too old (410): list again.
+        """
+        ...
