@@ -51,6 +51,8 @@ class Verb(Enum):
     POINT_BACK = "point back"
     NARROW = "narrow"
     DELETE = "delete"
+    ABANDON = "let go of"
+    """Our fields and labels are taken off, the object stays (names that are never deleted)."""
     REPLACE = "replace"
     """The API server refuses the change in place; held, since making it anew is a gap."""
 
@@ -61,7 +63,8 @@ class Step:
 
     ``body`` is what is applied (with our labels), None for a delete. ``form`` is what stands on the server
     afterwards, ``bases`` the sources of which something then still stands. ``uid`` and
-    ``resource_version`` are the preconditions (empty: the object is not there).
+    ``resource_version`` are the preconditions (empty: the object is not there). ``is_pointer`` says
+    that the object points at a backend, so that writing it moves or opens a serving path.
     """
 
     id: ObjectId
@@ -74,6 +77,7 @@ class Step:
     bases: tuple[Source, ...] = ()
     uid: str = ""
     resource_version: str = ""
+    is_pointer: bool = False
 
     @property
     def key(self) -> str:
@@ -164,7 +168,9 @@ class Plan:
     """Everything between now and the end of the handoff, in the order in which it will happen.
 
     ``requests`` are the bodies of the dry runs asked for. ``generation`` is our number for ``revision``;
-    ``base_revision`` is what is in service now, empty at the first sync.
+    ``base_revision`` is what is in service now, empty at the first sync. ``handover`` are the gates
+    that must open before the new generation is in service and the old one may go; ``gone`` are ledger
+    members that nobody wants and that are absent from the cluster.
     """
 
     set_name: str
@@ -178,6 +184,8 @@ class Plan:
     questions: frozenset[Question] = frozenset()
     requests: Mapping[DryRun, Body] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    handover: tuple[Gate, ...] = ()
+    gone: tuple[ObjectId, ...] = ()
 
     @property
     def open_steps(self) -> tuple[Step, ...]:
@@ -191,5 +199,5 @@ class Plan:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to do and nothing is missing."""
-        return not self.steps and all(change.action is Action.NONE for change in self.changes)
+        """Whether the generation is in service and nothing is left to do."""
+        return not self.steps and all(gate.is_open for gate in self.handover)

@@ -1,0 +1,207 @@
+"""How the ledger moves: taking up a generation, intents, outcomes, the end of a handoff.
+
+Every function takes a ledger and answers a new one; nothing here knows what time it is or where the
+ledger is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from agent.core.ledger import (
+    Entry,
+    Fingerprint,
+    Generation,
+    GenerationState,
+    Hold,
+    Intent,
+    IntentKind,
+    Ledger,
+)
+from agent.core.model import Form, Live, LiveObject, Manifest, ObjectId
+from agent.core.steps import Plan, Step, Verb
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a step. ``live`` is the server's answer, None for a delete or a failure.
+
+    ``error`` is empty on success; what failed stays in the plan and is tried again at the next tick.
+    """
+
+    step: Step
+    entry: Entry | None
+    live: LiveObject | None = None
+    error: str = ""
+
+
+def same_content(one: Mapping[ObjectId, Manifest], other: Mapping[ObjectId, Manifest]) -> bool:
+    """Whether two revisions want the same objects (a commit alone makes no generation)."""
+    return one.keys() == other.keys() and all(one[key].body == other[key].body for key in one)
+
+
+def take_up(
+    ledger: Ledger,
+    revision: str,
+    desired: Mapping[ObjectId, Manifest],
+    contents: Mapping[str, Mapping[ObjectId, Manifest]],
+    now: float,
+) -> Ledger:
+    """The ledger with ``revision`` as its newest generation.
+
+    ``contents`` maps the revisions of standing generations to what they want; a revision that Git no
+    longer has is left out, and then counts as different. The newest generation's number stays when the
+    content does, and a revert to a generation that still stands takes that one up again.
+    """
+    newest = ledger.newest
+    standing = [g for g in ledger.generations if g.state is not GenerationState.ABSENT]
+    same = [g for g in standing if g.revision in contents and same_content(contents[g.revision], desired)]
+    if newest in same:
+        return ledger
+    if same:
+        number = max(g.number for g in same)
+    else:
+        number = max((g.number for g in ledger.generations), default=0) + 1
+    taken = Generation(number, revision, GenerationState.ROLLING_OUT, now)
+    others = tuple(
+        g
+        if g.state in (GenerationState.ABSENT, GenerationState.RETIRING)
+        else replace(g, state=GenerationState.RETIRING, since=now)
+        for g in ledger.generations
+        if g.number != number
+    )
+    return replace(ledger, generations=(*others, taken), holds={})
+
+
+def entry_after(step: Step, ledger: Ledger, generation: int, digest: str, now: float) -> Entry | None:
+    """The entry of ``step``'s object once it is done (without uid for what is not there yet), or None."""
+    if step.body is None or step.verb is Verb.ABANDON:
+        return None
+    old = ledger.entries.get(step.id)
+    entry = Entry(
+        id=step.id,
+        api_version=str(step.body["apiVersion"]),
+        generation=generation,
+        bases=step.bases,
+        form=step.form,
+        uid=step.uid,
+        digest=digest,
+        cutover_at=old.cutover_at if old else 0.0,
+        points_back=old.points_back if old else 0,
+    )
+    if step.verb is Verb.CUTOVER or (step.verb is Verb.CREATE and step.is_pointer):
+        return replace(entry, cutover_at=now)
+    if step.verb is Verb.POINT_BACK:
+        return replace(entry, cutover_at=0.0, points_back=entry.points_back + 1)
+    return entry
+
+
+def intend(ledger: Ledger, kind: IntentKind, steps: Iterable[tuple[Step, Entry | None]]) -> Ledger:
+    """The ledger that says what is about to be written."""
+    pairs = tuple(steps)
+    keys = tuple(step.key for step, _ in pairs)
+    entries = tuple(entry for _, entry in pairs if entry is not None)
+    return replace(ledger, intent=Intent(kind, keys, entries))
+
+
+def record(ledger: Ledger, outcomes: Iterable[Outcome]) -> Ledger:
+    """The ledger after the outcomes; a step that failed leaves its object's entry as it was.
+
+    An apply that failed without an answer may have been carried out all the same: its entry is kept as
+    the intent had it, with the bases of both, so that nothing that may stand there is forgotten.
+    """
+    entries = dict(ledger.entries)
+    for outcome in outcomes:
+        if outcome.error:
+            if outcome.entry is not None:
+                entries[outcome.step.id] = _either(entries.get(outcome.step.id), outcome.entry)
+        elif outcome.entry is None:
+            entries.pop(outcome.step.id, None)
+        else:
+            uid = outcome.live.uid if outcome.live else outcome.entry.uid
+            entries[outcome.step.id] = replace(outcome.entry, uid=uid)
+    return replace(ledger, entries=entries, intent=None)
+
+
+def _either(old: Entry | None, new: Entry) -> Entry:
+    if old is None:
+        return new
+    bases = tuple(dict.fromkeys((*old.bases, *new.bases)))
+    return replace(old, bases=bases, cutover_at=max(old.cutover_at, new.cutover_at))
+
+
+def recovered(ledger: Ledger, live: Live, manager: str) -> Ledger:
+    """The ledger after a crash: what the intent names and the cluster has is a member.
+
+    An object without a recorded uid is ours only if its set label and our field manager say so as well;
+    an intent whose kind cannot be read is kept until it can.
+    """
+    if ledger.intent is None:
+        return ledger
+    entries = dict(ledger.entries)
+    for entry in ledger.intent.entries:
+        if entry.id.group_kind in live.unknown:
+            return ledger
+        obj = live.get(entry.id)
+        if obj is None:
+            continue
+        if is_ours(obj, ledger.set_name, manager):
+            merged = _either(entries.get(entry.id), entry)
+            entries[entry.id] = replace(merged, uid=obj.uid, form=Form.WIDENED)
+    return replace(ledger, entries=entries, intent=None)
+
+
+def without(ledger: Ledger, gone: Iterable[ObjectId]) -> Ledger:
+    """The ledger without members that no revision wants and that were seen to be absent."""
+    absent = frozenset(gone)
+    if not absent & ledger.entries.keys():
+        return ledger
+    return replace(ledger, entries={k: e for k, e in ledger.entries.items() if k not in absent})
+
+
+def is_ours(obj: LiveObject, set_name: str, manager: str) -> bool:
+    """Whether set label and our field manager both say that this set wrote the object."""
+    managers = {field.get("manager") for field in obj.metadata.get("managedFields") or ()}
+    return obj.set_name == set_name and manager in managers
+
+
+def with_holds(ledger: Ledger, plan: Plan, now: float) -> Ledger:
+    """The ledger with what the plan holds; a hold that goes on keeps its ``since``.
+
+    Only steps that appear or vanish change the ledger: a new number in the reason costs no write.
+    """
+    held = {step.key: "; ".join(gate.reason for gate in step.closed_gates) for step in plan.held_steps}
+    if held.keys() == ledger.holds.keys():
+        return ledger
+    holds = {key: ledger.holds.get(key, Hold(now, reason)) for key, reason in held.items()}
+    return replace(ledger, holds={key: Hold(holds[key].since, reason) for key, reason in held.items()})
+
+
+def finished(ledger: Ledger, prints: Mapping[ObjectId, Fingerprint], now: float) -> Ledger:
+    """The ledger at the end of a handoff: the newest generation in service, all others absent.
+
+    ``prints`` are the fingerprints of the members as last read whole. Equal to ``ledger`` where nothing
+    is new, so that a tick with nothing to do writes nothing.
+    """
+    newest = ledger.newest
+    if newest is None:
+        return ledger
+    generations = tuple(_settled(g, newest, now) for g in ledger.generations)
+    entries = {
+        key: replace(
+            entry,
+            bases=entry.bases[-1:],
+            form=Form.FINAL,
+            fingerprint=entry.fingerprint or prints.get(key),
+            cutover_at=0.0,
+            points_back=0,
+        )
+        for key, entry in ledger.entries.items()
+    }
+    return replace(ledger, generations=generations, entries=entries, holds={}, intent=None)
+
+
+def _settled(generation: Generation, newest: Generation, now: float) -> Generation:
+    ends = GenerationState.IN_SERVICE if generation.number == newest.number else GenerationState.ABSENT
+    return generation if generation.state is ends else replace(generation, state=ends, since=now)
