@@ -12,7 +12,7 @@ TrapezeError
     ├── NotFound         404: the object, or its namespace, is not there
     ├── Conflict         409: another field manager, a moved resourceVersion, a different uid
     ├── Invalid          400, 422: the server refuses the object as it is
-    └── Rejected         an admission webhook refused it, or could not be asked
+    └── Rejected         admission refused it, or its webhook could not be asked
 
 None of them is ever evidence that a step is safe: who catches one holds, and says why.
 """
@@ -59,12 +59,28 @@ class NotFound(ClusterError):
 
 
 class Conflict(ClusterError):
-    """409: another field manager owns a field, or uid or resourceVersion moved."""
+    """409: another field manager owns a field, or uid or resourceVersion moved; 410: the version is too old.
+
+    ``managers`` names the other field managers, sorted; empty where a precondition failed.
+    ``already_exists`` is set when a create met an object of that name.
+    """
+
+    def __init__(self, message: str, *, managers: tuple[str, ...] = (), already_exists: bool = False) -> None:
+        super().__init__(message)
+        self.managers = managers
+        self.already_exists = already_exists
 
 
 class Invalid(ClusterError):
-    """400 or 422: the server refuses the object as it stands."""
+    """400 or 422: the server refuses the object as it stands.
+
+    ``is_immutable`` is set when it refuses only the change: the object would have to be made anew.
+    """
+
+    def __init__(self, message: str, *, is_immutable: bool = False) -> None:
+        super().__init__(message)
+        self.is_immutable = is_immutable
 
 
 class Rejected(ClusterError):
-    """An admission webhook refused the request, or is down with failurePolicy Fail."""
+    """Admission refused the request (webhook, policy, quota), or a webhook with failurePolicy Fail is down."""
