@@ -1,0 +1,224 @@
+"""What Trapeze knows about kinds: the policy tables, checked, merged and looked up by kind.
+
+The tables are data (``policies/*.yaml``, shipped; the user's files come after and win for the same kind
+and path). A fact about a kind that is not in a table is not known here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+import cel
+from pydantic import ValidationError
+
+from agent.core import tables
+from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.paths import Pattern, parse_pattern
+from agent.core.rules import Rule, compile_rules
+from agent.core.tables import Placed, RowT
+from agent.errors import ConfigError
+
+PODS: Final = GroupKind("", "Pod")
+"""The kind of a target that names pods by their labels."""
+
+TABLES_OF_OTHERS: Final = frozenset({"kinds", "readiness"})
+"""Tables in the same folder that have models of their own."""
+
+
+def group_kind(text: str) -> GroupKind:
+    """``Kind`` or ``Kind.group``, as tables write it."""
+    kind, _, group = text.partition(".")
+    return GroupKind(group, kind)
+
+
+def group_kind_of(body: Body) -> GroupKind:
+    """The kind of a body, without its version."""
+    group, slash, _ = str(body.get("apiVersion", "")).partition("/")
+    return GroupKind(group if slash else "", str(body.get("kind", "")))
+
+
+def id_of(body: Body) -> ObjectId:
+    """The identity as the body says it (the namespace as written)."""
+    metadata = body.get("metadata") or {}
+    kind = group_kind_of(body)
+    return ObjectId(*kind, str(metadata.get("namespace") or ""), str(metadata.get("name") or ""))
+
+
+@dataclass(frozen=True)
+class KindPolicy:
+    """All that the tables say of one kind."""
+
+    rules: Rule
+    pod_template: Pattern | None
+    ignored_when: tuple[Placed[tables.IgnoredRow], ...]
+    folds: tuple[Placed[tables.FoldRow], ...]
+    pointers: tuple[Placed[tables.PointerRow], ...]
+    shared: tuple[Placed[tables.SharedRow], ...]
+    parts: tuple[Placed[tables.PartRow], ...]
+    capacity: tuple[Placed[tables.CapacityRow], ...]
+    immutable: tuple[Placed[tables.ImmutableRow], ...]
+    downtime: tuple[Placed[tables.DowntimeRow], ...]
+    references: tuple[Placed[tables.ReferenceRow], ...]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The merged tables; build it with ``Policy.parse``."""
+
+    tables: tables.Tables
+    _programs: Mapping[str, cel.Program]
+    _by_kind: dict[GroupKind, KindPolicy] = field(default_factory=dict)
+
+    @staticmethod
+    def parse(sources: Iterable[tuple[str, Any]]) -> Policy:
+        """The tables of ``sources`` (name of the file, its parsed content), later rows over earlier ones.
+
+        Raises ConfigError that names file, table, row (from 1), field, value and what is allowed, also for
+        a condition that is no CEL.
+        """
+        merged: dict[str, dict[tuple[str, ...], tables.Row]] = {}
+        programs: dict[str, cel.Program] = {}
+        for name, content in sources:
+            for table, rows in _checked(name, content):
+                for number, row in enumerate(rows, 1):
+                    _compile_condition(row, programs, f"{name}: {table} row {number}")
+                    for single in _singles(row):
+                        key = (single.kind[0], single.path, getattr(single, "when", ""))
+                        merged.setdefault(table, {})[key] = single
+        whole = tables.Tables.model_validate({key: tuple(rows.values()) for key, rows in merged.items()})
+        return Policy(whole, programs)
+
+    def of(self, kind: GroupKind) -> KindPolicy:
+        """All that the tables say of this kind; the rows of ``*`` for a kind that they do not name."""
+        known = self._by_kind.get(kind)
+        if known is None:
+            known = self._by_kind[kind] = self._gather(kind)
+        return known
+
+    def holds(self, condition: str, otherwise: bool, **variables: Any) -> bool:  # noqa: FBT001 - the answer where the condition cannot be evaluated, said at each call
+        """Whether a condition of the tables is true; ``otherwise`` where the object lacks what it asks."""
+        try:
+            return self._programs[condition].execute(variables) is True
+        except (KeyError, TypeError, ValueError, RuntimeError):
+            return otherwise
+
+    def rank(self, kind: GroupKind) -> int:
+        """The place of a kind in the order of creation (low first)."""
+        ranks = {row.kind[0]: row.rank for row in self.tables.order}
+        return ranks.get(str(kind), ranks.get("*", 0))
+
+    def never_pruned(self, object_id: ObjectId) -> bool:
+        """Whether this object is protected by name: no approval lets it go."""
+        return self._protection(object_id, "never")
+
+    def needs_approval(self, object_id: ObjectId) -> bool:
+        """Whether this object is pruned only with approval."""
+        return self._protection(object_id, "approval")
+
+    def unblocks(self, body: Body) -> str:
+        """Why this object only constrains and may be deleted first, or empty."""
+        kind = str(group_kind_of(body))
+        for row in self.tables.unblocking:
+            if row.kind[0] == kind and self.holds(row.when, otherwise=False, object=body):
+                return row.says
+        return ""
+
+    def _protection(self, object_id: ObjectId, prune: str) -> bool:
+        return any(
+            row.prune == prune
+            and row.kind[0] == str(object_id.group_kind)
+            and (not row.names or any(fnmatchcase(object_id.name, name) for name in row.names))
+            for row in self.tables.protection
+        )
+
+    def _gather(self, kind: GroupKind) -> KindPolicy:
+        templates = [parse_pattern(row.path) for row in self.tables.pod_templates if row.kind[0] == str(kind)]
+        template = templates[0] if templates else None
+
+        def placed(rows: tuple[RowT, ...]) -> tuple[Placed[RowT], ...]:
+            out = []
+            for row in rows:
+                if row.kind[0] in {str(kind), "*"}:
+                    out.append(Placed(row, parse_pattern(row.path)))
+                elif row.kind[0] == "pods" and template is not None:
+                    out.append(Placed(row, template + parse_pattern(row.path), template))
+            return tuple(out)
+
+        own = self.tables
+        ignored = placed(own.ignored)
+        rules = compile_rules(
+            {
+                "lists": placed(own.lists),
+                "quantities": placed(own.quantities),
+                "base64": placed(own.base64),
+                "defaults": placed(own.defaults),
+                "empty_is_absent": placed(own.empty_is_absent),
+                "ignored": tuple(p for p in ignored if not p.row.when),
+                "injected": placed(own.injected),
+            }
+        )
+        return KindPolicy(
+            rules=rules,
+            pod_template=template,
+            ignored_when=tuple(p for p in ignored if p.row.when),
+            folds=placed(own.folds),
+            pointers=placed(own.pointers),
+            shared=placed(own.shared),
+            parts=placed(own.parts),
+            capacity=placed(own.capacity),
+            immutable=placed(own.immutable),
+            downtime=placed(own.downtime),
+            references=placed(own.references),
+        )
+
+
+def schema_text() -> str:
+    """The JSON Schema of a policy file, as published in docs/policy.schema.json."""
+    schema = tables.Tables.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "Trapeze policy tables"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+
+
+def _checked(name: str, content: Any) -> list[tuple[str, tuple[tables.Row, ...]]]:
+    if content is None:
+        return []
+    if not isinstance(content, dict):
+        raise ConfigError(f"{name}: {content!r} is no policy file; it holds tables by name")
+    own = {key: value for key, value in content.items() if key not in TABLES_OF_OTHERS}
+    try:
+        parsed = tables.Tables.model_validate(own)
+    except ValidationError as error:
+        raise ConfigError(f"{name}: " + "; ".join(map(_in_words, error.errors()))) from None
+    return [(key, getattr(parsed, key)) for key in parsed.model_fields_set]
+
+
+def _in_words(error: Any) -> str:
+    table, *inside = error["loc"]
+    where = str(table)
+    if inside and isinstance(inside[0], int):
+        where += f" row {inside.pop(0) + 1}"
+    if inside:
+        where += ", " + ".".join(map(str, inside))
+    if error["type"] == "extra_forbidden":
+        known = tables.Tables if len(error["loc"]) == 1 else None
+        allowed = sorted(known.model_fields) if known else "the fields in docs/policy.schema.json"
+        return f"{where}: not known; allowed: {allowed if known is None else ', '.join(allowed)}"
+    return f"{where}: {error['input']!r}: {error['msg']}"
+
+
+def _singles(row: RowT) -> list[RowT]:
+    return [row.model_copy(update={"kind": (kind,)}) for kind in row.kind]
+
+
+def _compile_condition(row: tables.Row, programs: dict[str, cel.Program], where: str) -> None:
+    condition = getattr(row, "when", "")
+    if condition and condition not in programs:
+        try:
+            programs[condition] = cel.compile(condition)
+        except ValueError as error:
+            raise ConfigError(f"{where}, when: {condition!r}: {error}") from None

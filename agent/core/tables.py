@@ -1,0 +1,215 @@
+"""The rows of the policy tables (``policies/*.yaml``), as their JSON Schema publishes them.
+
+Every row names its kinds, ``Kind`` or ``Kind.group`` (``*`` for all kinds, ``pods`` for every pod template,
+its path then starts inside the template), and a path (agent/core/paths.py). Conditions are CEL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from agent.core.paths import Pattern, parse_pattern
+
+
+def _path(text: str) -> str:
+    parse_pattern(text)
+    return text
+
+
+def _many(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+PathText = Annotated[str, AfterValidator(_path)]
+KindText = Annotated[str, Field(pattern=r"^(\*|pods|[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)?)$")]
+Kinds = Annotated[tuple[KindText, ...], BeforeValidator(_many, json_schema_input_type=str | list[str])]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_many, json_schema_input_type=str | list[str])]
+
+
+class Row(BaseModel):
+    """What every row has: the kinds that it speaks of and, in most tables, a path in them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Kinds
+    path: PathText = ""
+
+
+class ListRow(Row):
+    """How the server merges a list or a map.
+
+    ``map``: items by ``keys``; ``set``: values, order does not count; ``atomic``: belongs to one manager
+    as a whole (``keys`` then only name the items in a difference). ``ordered``: the order of items counts.
+    Source: kubernetes.io/docs/reference/using-api/server-side-apply (merge strategy).
+    """
+
+    type: Literal["map", "set", "atomic"] = "map"
+    keys: Texts = ()
+    ordered: bool = False
+
+
+class DefaultRow(Row):
+    """What the server fills in where the field is absent: ``value``, or what the sibling ``same_as`` has."""
+
+    value: Any = None
+    same_as: str = ""
+
+
+class IgnoredRow(Row):
+    """A field that is never compared and never sent; ``when`` sees ``object``."""
+
+    when: str = ""
+
+
+class InjectedRow(Row):
+    """A field that a controller fills: kept from live where Git has none, "" or a placeholder."""
+
+    placeholders: Texts = ()
+
+
+class FoldRow(Row):
+    """A write-only map of texts that the server folds into the base64 map ``into`` (its keys win)."""
+
+    into: PathText
+
+
+class TargetRow(BaseModel):
+    """What a field names: an object by kind and name, or ``pods`` by their labels.
+
+    Paths are relative to the row's path; ``name: ""`` is the value itself. ``namespace`` absent means the
+    namespace of the object that holds the field; ``cluster_kinds`` have none. With ``kind_from`` (and
+    ``group_from``, an API group or apiVersion) the object says the kind, and ``only`` names the kinds that
+    count. ``select`` says how pods are named: a map of labels, or a LabelSelector.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: KindText = "*"
+    kind_from: PathText = ""
+    group_from: PathText = ""
+    only: Texts = ()
+    name: PathText = ""
+    namespace: PathText | None = None
+    cluster_kinds: Texts = ()
+    select: Literal["labels", "label-selector"] = "labels"
+    default: str = ""
+
+
+class PointerRow(Row):
+    """A field that says where requests go; ``together`` are paths that move in the same write."""
+
+    target: TargetRow
+    together: Texts = ()
+
+
+class SharedRow(Row):
+    """A list of those who may, or of what they may: widened to a union, narrowed later.
+
+    ``entries``: ``items`` compared whole, ``rules`` by the single rights that they grant (RBAC),
+    ``certificates`` of a base64 PEM bundle, ``pairs`` of a map whose keys start with ``starting``.
+    """
+
+    entries: Literal["items", "rules", "certificates", "pairs"] = "items"
+    starting: str = ""
+
+
+class PartRow(Row):
+    """Something whose removal takes a part of the object away; ``says`` names it ("port").
+
+    With ``value`` the part goes when the field stops having this value.
+    """
+
+    says: str
+    value: Any = None
+
+
+class CapacityRow(Row):
+    """A number whose decrease takes capacity away; ``absent`` is what the server puts where it is absent."""
+
+    absent: int | None = None
+
+
+class ImmutableRow(Row):
+    """A field that the API server refuses to change in place; ``when`` sees ``live`` and ``desired``."""
+
+    when: str = ""
+    excepting: Texts = ()
+
+
+class DowntimeRow(Row):
+    """A change at ``path`` stops old pods before new ones are ready when ``when`` is true of ``object``."""
+
+    when: str
+    says: str
+
+
+class OrderRow(Row):
+    """In which order kinds are made (low first; removed the other way round)."""
+
+    rank: int
+
+
+class ProtectionRow(Row):
+    """What is never pruned, or only with approval; ``names`` empty: all of the kind."""
+
+    names: Texts = ()
+    prune: Literal["never", "approval"]
+
+
+class UnblockingRow(Row):
+    """Objects that only constrain and may be deleted first where ``when`` is true of ``object``."""
+
+    when: str
+    says: str
+
+
+class ReferenceRow(Row):
+    """A field that names what the object needs; ``grants`` marks objects that serve what they name."""
+
+    target: TargetRow
+    grants: bool = False
+
+
+class Tables(BaseModel):
+    """All tables; a file may hold any of them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    pod_templates: tuple[Row, ...] = ()
+    lists: tuple[ListRow, ...] = ()
+    quantities: tuple[Row, ...] = ()
+    base64: tuple[Row, ...] = ()
+    defaults: tuple[DefaultRow, ...] = ()
+    empty_is_absent: tuple[Row, ...] = ()
+    ignored: tuple[IgnoredRow, ...] = ()
+    injected: tuple[InjectedRow, ...] = ()
+    folds: tuple[FoldRow, ...] = ()
+    pointers: tuple[PointerRow, ...] = ()
+    shared: tuple[SharedRow, ...] = ()
+    parts: tuple[PartRow, ...] = ()
+    capacity: tuple[CapacityRow, ...] = ()
+    immutable: tuple[ImmutableRow, ...] = ()
+    downtime: tuple[DowntimeRow, ...] = ()
+    order: tuple[OrderRow, ...] = ()
+    protection: tuple[ProtectionRow, ...] = ()
+    unblocking: tuple[UnblockingRow, ...] = ()
+    references: tuple[ReferenceRow, ...] = ()
+
+
+RowT = TypeVar("RowT", bound=Row)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed(Generic[RowT]):
+    """A row with its whole path in one kind (pod rows: below that kind's pod template)."""
+
+    row: RowT
+    pattern: Pattern
+    base: Pattern = ()
+
+    def pattern_of(self, text: str) -> Pattern:
+        """Another path of the same row, whole."""
+        return self.base + parse_pattern(text)

@@ -1,0 +1,40 @@
+"""The policy tables as files: those that are shipped, and the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from agent.core.policy import Policy
+from agent.errors import ConfigError
+
+_PACKAGE: Final = Path(__file__).parents[1]
+
+
+def shipped_folder() -> Path:
+    """Where the shipped tables stand: inside the installed package, else beside it in a checkout.
+
+    Raises ConfigError when neither is there (a broken installation).
+    """
+    for folder in (_PACKAGE / "policies", _PACKAGE.parent / "policies"):
+        if folder.is_dir():
+            return folder
+    raise ConfigError(f"no policy tables in {_PACKAGE} or beside it; install trapeze-agent again")
+
+
+def read_tables(files: Iterable[Path]) -> Iterator[tuple[str, Any]]:
+    """Name and parsed content of each file; raises ConfigError that names the file and the place."""
+    for file in files:
+        try:
+            yield file.name, YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, YAMLError) as error:
+            raise ConfigError(f"policy file {file}: {error}") from error
+
+
+def load_policy(extra: Iterable[Path] = ()) -> Policy:
+    """The shipped tables with the user's files over them. Raises ConfigError."""
+    return Policy.parse(read_tables([*sorted(shipped_folder().glob("*.yaml")), *extra]))
