@@ -24,16 +24,17 @@ class Wild(Enum):
 PatternPart: TypeAlias = str | Wild
 Pattern: TypeAlias = tuple[PatternPart, ...]
 
-_PART: Final = re.compile(r"\[\]|\['([^']+)'\]|\.?([^.\[\]']+)")
+_PART: Final = re.compile(r"\[\]|\['([^']+)'\]|\.([^.\[\]']+)")
 
 
 def parse_pattern(text: str) -> Pattern:
     """The parts of a written pattern; raises ValueError that quotes the text where it is not one."""
     parts: list[PatternPart] = []
     at = 0
-    while at < len(text):
-        match = _PART.match(text, at)
-        if match is None or (at == 0) == text.startswith("."):
+    dotted = text if not text or text.startswith("[") else f".{text}"
+    while at < len(dotted):
+        match = _PART.match(dotted, at)
+        if match is None:
             raise ValueError(f"{text!r} is no path; write it like spec.ports[].name or data['a.b']")
         quoted, plain = match.groups()
         if match.group() == "[]":

@@ -208,7 +208,7 @@ def _in_words(error: Any) -> str:
         known = tables.Tables if len(error["loc"]) == 1 else None
         allowed = sorted(known.model_fields) if known else "the fields in docs/policy.schema.json"
         return f"{where}: not known; allowed: {allowed if known is None else ', '.join(allowed)}"
-    return f"{where}: {error['input']!r}: {error['msg']}"
+    return f"{where}: {error['msg'].removeprefix('Value error, ')}, not {error['input']!r}"
 
 
 def _singles(row: RowT) -> list[RowT]:
