@@ -83,4 +83,4 @@ class Invalid(ClusterError):
 
 
 class Rejected(ClusterError):
-    """Admission refused the request (webhook, policy, quota), or a webhook with failurePolicy Fail is down."""
+    """Admission refused it (webhook, policy, quota), or a webhook with failurePolicy Fail is down."""

@@ -1,0 +1,1 @@
+"""The shell against servers in this process, and the adapters at the wire."""
