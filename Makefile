@@ -5,7 +5,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lint types contracts check
+.PHONY: help venv lint types contracts check controlplane cluster test test-all
+
+# Network namespaces need root: here, or in a user namespace, where the system has them.
+AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || [ "$$(uname)" != Linux ] || echo unshare --user --map-root-user)
+PYTEST := $(AS_ROOT) $(BIN)/python -m pytest -n 2 --dist worksteal
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -29,3 +33,15 @@ contracts: $(READY) ## the import contracts
 	$(BIN)/lint-imports
 
 check: lint types contracts ## lint, types, contracts
+
+controlplane: $(READY) ## the control plane of the tests: from the cache, else built
+	@if [ "$$(uname)" = Linux ]; then $(BIN)/python -m tests.rig build; fi
+
+cluster: controlplane ## a control plane to play with, until Ctrl-C
+	$(BIN)/python -m tests.rig cluster
+
+test: controlplane ## all tests but the slow ones
+	$(PYTEST) -m "not slow"
+
+test-all: controlplane ## all tests
+	$(PYTEST)

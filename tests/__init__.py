@@ -1,0 +1,1 @@
+"""The tests: the core by values, the shell against servers, the whole on a real control plane (tests.rig)."""
