@@ -1,11 +1,27 @@
-"""Three-way comparison: what an object has, what it shall have, and who wanted it otherwise."""
+"""Three-way comparison: what an object has, what it shall have, and who wanted it otherwise.
+
+Equality comes first; DeepDiff looks only at objects in which something differs, on trees without what
+is somebody else's (agent/core/normalize.py).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, Final
 
-from agent.core.model import ABSENT, Body, FieldChange, LiveObject, Manifest
-from agent.core.policy import Policy
+from deepdiff import DeepDiff
+
+from agent.core.claims import AllClaims, Claims, owned_by
+from agent.core.fields import get, rule_at
+from agent.core.model import ABSENT, Body, FieldChange, FieldPath, LiveObject, Manifest, Reason, path_text
+from agent.core.normalize import Tree, comparable, freeze, is_default, thaw
+from agent.core.paths import covers
+from agent.core.policy import KindPolicy, Policy, group_kind_of
+from agent.core.rules import MISSING, Rule
+
+_ORDER: Final = "\0order"
+"""Stands in a tree beside the items of a list whose order counts and differs."""
 
 
 def three_way(
@@ -17,23 +33,167 @@ def three_way(
     ``desired`` lacks goes when one of them had it or ``manager`` owns it; else it is somebody else's. Empty:
     no change.
     """
-    del applied, manager
-    return two_way(live.body, desired.body, policy)
+    kind = policy.of(desired.id.group_kind)
+    others = [body for body in applied if body is not desired.body and body != desired.body]
+    bases = cache(lambda: [comparable(body, policy) for body in others])
+    claims = Claims(owned_by(manager, live.body), bases)
+    wanted, has = comparable(desired.body, policy), comparable(live.body, policy)
+    wanted, has = _align(wanted, has, kind.rules, claims)
+    if wanted == has:
+        return ()
+    why = _reasons(applied, kind, policy)
+    return _changes((has, live.body), (wanted, desired.body), kind, why)
 
 
 def by_server(
     answer: Body, live: LiveObject, desired: Manifest, applied: Sequence[Body], policy: Policy
 ) -> tuple[FieldChange, ...]:
     """The same by the server's word: ``answer`` is what a dry-run apply made of ``live``."""
-    del desired, applied
-    return two_way(live.body, answer, policy)
+    kind = policy.of(live.id.group_kind)
+    will, has = comparable(answer, policy), comparable(live.body, policy)
+    will, has = _align(will, has, kind.rules, AllClaims())
+    if will == has:
+        return ()
+    wanted = comparable(desired.body, policy)
+    reason = _reasons(applied, kind, policy)
+
+    def why(path: FieldPath, before: Any, _after: Any) -> Reason:
+        return reason(path, before, _at(wanted, path))
+
+    return _changes((has, live.body), (will, answer), kind, why)
 
 
 def two_way(old: Body, new: Body, policy: Policy) -> tuple[FieldChange, ...]:
     """Every difference between two bodies of one kind (previews); the reason is always git."""
-    del policy
-    return tuple(
-        FieldChange((key,), old.get(key, ABSENT), new.get(key, ABSENT))
-        for key in sorted({*old, *new} - {"status", "metadata"})
-        if old.get(key) != new.get(key)
+    kind = policy.of(group_kind_of(new))
+    before, after = comparable(old, policy), comparable(new, policy)
+    after, before = _align(after, before, kind.rules, AllClaims())
+    if before == after:
+        return ()
+    return _changes((before, old), (after, new), kind, lambda *_: Reason.GIT)
+
+
+def _align(wanted: Tree, has: Tree, rule: Rule, claims: Claims) -> tuple[Tree, Tree]:
+    """Both trees without what makes no difference: defaults on one side, and what is somebody else's."""
+    out_wanted: Tree = {}
+    out_has: Tree = {}
+    is_list = bool(rule.keys)
+    for key, value in wanted.items():
+        child = rule.of_item if is_list else rule.child(key)
+        other = has.get(key, MISSING)
+        if other is MISSING:
+            if not is_default(value, child, wanted):
+                out_wanted[key] = value
+        elif isinstance(value, dict) and isinstance(other, dict):
+            whole = child.type == "atomic"
+            below = AllClaims() if whole else claims.below(key)
+            out_wanted[key], out_has[key] = _align(value, other, child, below)
+        else:
+            out_wanted[key], out_has[key] = value, other
+    for key, value in has.items():
+        if key not in wanted:
+            child = rule.of_item if is_list else rule.child(key)
+            kept = _ours(value, child, claims.below(key), has)
+            if kept is not MISSING:
+                out_has[key] = kept
+    if is_list and rule.is_ordered:
+        _mark_order(wanted, has, out_wanted, out_has)
+    return out_wanted, out_has
+
+
+def _ours(value: Any, rule: Rule, claims: Claims, siblings: Tree) -> Any:
+    """What of a live field that is not wanted goes: ours, and not what the server puts there itself."""
+    if rule.is_injected or is_default(value, rule, siblings):
+        return MISSING
+    if not claims.is_held:
+        return MISSING
+    if isinstance(claims, AllClaims) or not isinstance(value, dict) or rule.type == "atomic":
+        return value
+    out = {}
+    for key, below in value.items():
+        kept = _ours(below, rule.of_item if rule.keys else rule.child(key), claims.below(key), value)
+        if kept is not MISSING:
+            out[key] = kept
+    return out if out or not value else MISSING
+
+
+def _mark_order(wanted: Tree, has: Tree, out_wanted: Tree, out_has: Tree) -> None:
+    common = [key for key in wanted if key in has]
+    live_order = [key for key in has if key in wanted]
+    if common != live_order:
+        out_wanted[_ORDER] = freeze([[value for _, value in key] for key in common])
+        out_has[_ORDER] = freeze([[value for _, value in key] for key in live_order])
+
+
+_Why = Callable[[FieldPath, Any, Any], Reason]
+
+
+def _reasons(applied: Sequence[Body], kind: KindPolicy, policy: Policy) -> _Why:
+    """Who wanted it otherwise, by the body last applied; without one everything is Git's doing."""
+    if not applied:
+        return lambda *_: Reason.GIT
+    bases = [comparable(body, policy) for body in applied]
+
+    def why(path: FieldPath, before: Any, after: Any) -> Reason:
+        if path[-1] == _ORDER:
+            stood = [_order(base, path, after) for base in bases]
+        else:
+            stood = [_at(base, path) for base in bases]
+        if stood[-1] == after:
+            return Reason.DRIFT
+        default = before is not MISSING and is_default(before, rule_at(path, kind.rules), {})
+        expected = any(one == before or (one is MISSING and default) for one in stood)
+        return Reason.GIT if expected else Reason.BOTH
+
+    return why
+
+
+def _order(base: Tree, path: FieldPath, names: str) -> str:
+    items = _at(base, path[:-1])
+    known = thaw(names)
+    order = ([value for _, value in key] for key in items) if isinstance(items, dict) else ()
+    return freeze([one for one in order if one in known])
+
+
+def _at(tree: Any, path: FieldPath) -> Any:
+    for part in path:
+        if not isinstance(tree, dict):
+            return MISSING
+        tree = tree.get(part, MISSING)
+    return tree
+
+
+def _differences(has: Tree, wanted: Tree) -> Iterator[tuple[FieldPath, Any, Any]]:
+    found = DeepDiff(
+        has, wanted, view="tree", ignore_private_variables=False, threshold_to_diff_deeper=0, verbose_level=0
     )
+    for levels in found.values():
+        for level in levels:
+            path = tuple(level.path(output_format="list"))
+            yield path, _at(has, path), _at(wanted, path)
+
+
+_Side = tuple[Tree, Body]
+
+
+def _changes(has: _Side, wanted: _Side, kind: KindPolicy, why: _Why) -> tuple[FieldChange, ...]:
+    out = []
+    for path, before, after in _differences(has[0], wanted[0]):
+        reason = why(path, before, after)
+        if path[-1] == _ORDER:
+            out.append(FieldChange(path[:-1], thaw(before), thaw(after), reason))
+        else:
+            told = (_told(path, before, has[1], kind), _told(path, after, wanted[1], kind))
+            out.append(FieldChange(path, *told, reason))
+    return tuple(sorted(out, key=lambda change: path_text(change.path)))
+
+
+def _told(path: FieldPath, tree: Any, body: Body, kind: KindPolicy) -> Any:
+    """The value as it was written, where the tree holds another spelling of it."""
+    if tree is MISSING:
+        return ABSENT
+    folded = any(covers(fold.pattern_of(fold.row.into), path) for fold in kind.folds)
+    if isinstance(tree, dict) or folded:
+        return thaw(tree)
+    raw = get(body, path, kind.rules)
+    return thaw(tree) if raw is MISSING or rule_at(path, kind.rules).type == "set" else raw

@@ -32,7 +32,7 @@ class Rule:
     item: Rule | None = None
     type: str = ""
     keys: tuple[str, ...] = ()
-    is_ordered: bool = False
+    is_ordered: bool = True
     is_quantity: bool = False
     is_base64: bool = False
     is_ignored: bool = False
@@ -80,7 +80,8 @@ def compile_rules(placed: Mapping[str, tuple[Placed[Any], ...]]) -> Rule:
 
 
 def _set_list(rule: Rule, row: tables.ListRow) -> None:
-    rule.type, rule.keys, rule.is_ordered = row.type, tuple(sorted(row.keys)), row.ordered
+    rule.type, rule.keys = row.type, tuple(sorted(row.keys))
+    rule.is_ordered = row.type == "atomic" if row.ordered is None else row.ordered
 
 
 def _set_default(rule: Rule, row: tables.DefaultRow) -> None:

@@ -42,13 +42,14 @@ class ListRow(Row):
     """How the server merges a list or a map.
 
     ``map``: items by ``keys``; ``set``: values, order does not count; ``atomic``: belongs to one manager
-    as a whole (``keys`` then only name the items in a difference). ``ordered``: the order of items counts.
+    as a whole (``keys`` then only name the items in a difference). ``ordered``: whether the order of items
+    counts; when absent, it does for atomic lists only.
     Source: kubernetes.io/docs/reference/using-api/server-side-apply (merge strategy).
     """
 
     type: Literal["map", "set", "atomic"] = "map"
     keys: Texts = ()
-    ordered: bool = False
+    ordered: bool | None = None
 
 
 class DefaultRow(Row):

@@ -1,0 +1,86 @@
+"""Which fields of a live object are ours to take away, by managedFields and by what was applied.
+
+Source of the format: kubernetes.io/docs/reference/using-api/server-side-apply (fieldsV1).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from agent.core.model import Body, PathPart
+from agent.core.normalize import Tree
+from agent.core.rules import MISSING
+
+Bases: TypeAlias = Callable[[], Sequence[Tree]]
+"""The trees of the applied bodies, made only when they are asked for."""
+
+
+def owned_by(manager: str, live: Body) -> tuple[Any, ...]:
+    """The fieldsV1 trees of what ``manager`` applied in a live body (one for each API version used)."""
+    entries = (live.get("metadata") or {}).get("managedFields") or []
+    return tuple(
+        entry["fieldsV1"]
+        for entry in entries
+        if entry.get("manager") == manager
+        and entry.get("operation") == "Apply"
+        and not entry.get("subresource")
+        and entry.get("fieldsV1")
+    )
+
+
+class Claims:
+    """What is ours at one field and below it: owned nodes, and the same field in the applied bodies."""
+
+    __slots__ = ("_bases", "_owned")
+
+    def __init__(self, owned: tuple[Any, ...], bases: Bases) -> None:
+        self._owned = owned
+        self._bases = bases
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the field itself is ours."""
+        return bool(self._owned) or bool(self._bases())
+
+    def below(self, part: PathPart) -> Claims:
+        """The claims of a child field."""
+        name = _field_name(part) if self._owned else ""
+        owned = tuple(node[name] for node in self._owned if name in node)
+        bases = self._bases
+
+        def of_part() -> Sequence[Tree]:
+            children = (tree.get(part, MISSING) for tree in bases() if isinstance(tree, dict))
+            return [child for child in children if child is not MISSING]
+
+        return Claims(owned, of_part)
+
+
+class AllClaims(Claims):
+    """Everything is ours: for two whole bodies, and inside what belongs to one manager as a whole."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__((), list)
+
+    @property
+    def is_held(self) -> bool:
+        """Always."""
+        return True
+
+    def below(self, part: PathPart) -> Claims:
+        """The same."""
+        del part
+        return self
+
+
+def _field_name(part: PathPart) -> str:
+    if isinstance(part, str):
+        return f"f:{part}"
+    if isinstance(part, int):
+        return f"i:{part}"
+    if part[0][0] == "":
+        return "v:" + json.dumps(part[0][1], ensure_ascii=False)
+    return "k:" + json.dumps(dict(part), separators=(",", ":"), ensure_ascii=False)
