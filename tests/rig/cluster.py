@@ -128,7 +128,7 @@ class Cluster:
             time.sleep(POLL)
 
     def wait_ready(self, namespace: str, *names: str, timeout: float = 30) -> None:
-        """Wait until Deployments have rolled out: all replicas updated and available, no others left."""
+        """Wait until Deployments have rolled out: updated and available, old pods ending at most."""
 
         def rolled_out(name: str) -> bool:
             body = self.api.get(f"/apis/apps/v1/namespaces/{namespace}/deployments/{name}")

@@ -143,6 +143,11 @@ class Sampler:
         self.wait_samples(1)
         return self
 
+    @property
+    def pid(self) -> int | None:
+        """The sampler's process id; None before it was started."""
+        return self._process.pid if self._process else None
+
     def _write(self, line: bytes) -> None:
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.write(line)

@@ -192,8 +192,7 @@ class Pod:
             container.serving.draining = True
         while time.monotonic() < deadline and not self._removed:
             self._pause(min(BEAT, max(0.0, deadline - time.monotonic())))
-            for container in self._containers:
-                container.probe.run()
+            self._beat()
 
     def _delete(self) -> None:
         uid = self.body["metadata"]["uid"]
