@@ -47,6 +47,8 @@ class Wire:
 
     url: str
     answers: dict[str, list[Answer]] = field(default_factory=dict)
+    otherwise: Callable[[Seen], Answer] | None = None
+    """Answers what no script answers; called without a lock."""
     seen: list[Seen] = field(default_factory=list)
     connections: int = 0
     most_connections: int = 0
@@ -66,62 +68,64 @@ def status(code: int, reason: str, message: str, **details: Any) -> Answer:
     return Answer(code, {**body, "details": details, "code": code})
 
 
-def _handler(wire: Wire, lock: threading.Lock) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wire: Wire
+    lock: threading.Lock
 
-        def setup(self) -> None:
-            super().setup()
-            with lock:
-                wire.connections += 1
-                wire.most_connections = max(wire.most_connections, wire.connections)
+    def setup(self) -> None:
+        super().setup()
+        with self.lock:
+            self.wire.connections += 1
+            self.wire.most_connections = max(self.wire.most_connections, self.wire.connections)
 
-        def finish(self) -> None:
-            super().finish()
-            with lock:
-                wire.connections -= 1
+    def finish(self) -> None:
+        super().finish()
+        with self.lock:
+            self.wire.connections -= 1
 
-        def _handle(self) -> None:
-            parts = urlsplit(self.path)
-            raw = self.rfile.read(int(self.headers.get("content-length") or 0))
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            body = json.loads(raw) if raw else None
-            with lock:
-                wire.seen.append(Seen(self.command, parts.path, dict(parse_qsl(parts.query)), headers, body))
-                script = wire.answers.get(f"{self.command} {parts.path}") or [
-                    Answer(404, b"404 page not found")
-                ]
-                answer = script.pop(0) if len(script) > 1 else script[0]
-            self._send(answer)
+    def _handle(self) -> None:
+        parts = urlsplit(self.path)
+        raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        body = json.loads(raw) if raw else None
+        seen = Seen(self.command, parts.path, dict(parse_qsl(parts.query)), headers, body)
+        with self.lock:
+            self.wire.seen.append(seen)
+            script = self.wire.answers.get(f"{seen.method} {seen.path}")
+            answer = script and (script.pop(0) if len(script) > 1 else script[0])
+        if not answer:
+            otherwise = self.wire.otherwise
+            answer = otherwise(seen) if otherwise else Answer(404, b"404 page not found")
+        self._send(answer)
 
-        def _send(self, answer: Answer) -> None:
-            if answer.cut:
-                self.close_connection = True
-                return
-            raw = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
-            self.send_response(answer.status)
-            for name, value in answer.headers.items():
-                self.send_header(name, value)
-            if answer.stream:
-                self.send_header("transfer-encoding", "chunked")
-                self.end_headers()
-                answer.stream(self._chunk)
-                self._chunk(b"")
-            else:
-                self.send_header("content-length", str(len(raw)))
-                self.end_headers()
-                self.wfile.write(raw)
+    def _send(self, answer: Answer) -> None:
+        if answer.cut:
+            self.close_connection = True
+            return
+        raw = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        if answer.stream:
+            self.send_header("transfer-encoding", "chunked")
+            self.end_headers()
+            answer.stream(self._chunk)
+            self._chunk(b"")
+        else:
+            self.send_header("content-length", str(len(raw)))
+            self.end_headers()
+            self.wfile.write(raw)
 
-        def _chunk(self, data: bytes) -> None:
-            self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-            self.wfile.flush()
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        self.wfile.flush()
 
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle  # noqa: N815 - http.server's names
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle  # noqa: N815 - http.server's names
 
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - http.server's own name
-            """Requests are kept, not printed."""
-
-    return Handler
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - http.server's own name
+        """Requests are kept, not printed."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -135,7 +139,7 @@ class _Server(ThreadingHTTPServer):
 def serve(tls: tuple[Path, Path] | None = None) -> Iterator[Wire]:
     """A server on a free loopback port; with ``tls`` (certificate, key) it speaks HTTPS."""
     wire = Wire("")
-    server = _Server(("127.0.0.1", 0), _handler(wire, threading.Lock()))
+    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"wire": wire, "lock": threading.Lock()}))
     if tls:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*tls)

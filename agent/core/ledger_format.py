@@ -1,0 +1,240 @@
+"""The ledger as text, format 1: a small head that names immutable chunks by their content.
+
+The head is JSON: ``format``, ``set``, ``generations`` and the sections ``entries``, ``holds``, ``intent``. A
+section is ``{"inline": [items]}`` while it is small, else ``{"chunks": [digest, ...]}``; a chunk is
+``{"items": [...]}``. Entries are spread over chunks by the hash of their object id, a chunk that grows too
+large is split in two by the next bit: a change to one object rewrites one chunk. Holds and intents, which
+change as a whole, are cut in sequence. The same ledger always gives the same text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+from agent.core.ledger import (
+    Entry,
+    Fingerprint,
+    Generation,
+    GenerationState,
+    Hold,
+    Intent,
+    IntentKind,
+    Ledger,
+    Source,
+)
+from agent.core.model import Body, Form, ObjectId
+from agent.errors import LedgerError
+
+FORMAT: Final = 1
+DIGEST_LENGTH: Final = 24
+CHUNK_BYTES: Final = 64 * 1024
+"""A chunk is split beyond this; a ConfigMap holds 1 MiB, and a change costs one chunk."""
+
+_INLINE_BYTES: Final = 16 * 1024
+_HASH_BITS: Final = 256
+
+
+class Encoded(NamedTuple):
+    """``chunks`` maps the digest of each chunk to its text."""
+
+    head: str
+    chunks: Mapping[str, str]
+
+
+def encode(ledger: Ledger) -> Encoded:
+    """The ledger as text; equal ledgers give equal text."""
+    chunks: dict[str, str] = {}
+    entries = sorted(ledger.entries.values(), key=lambda entry: entry.id)
+    hashed = [(_bits(entry.id), _dumps(_entry_json(entry))) for entry in entries]
+    holds = [_dumps([key, hold.since, hold.reason]) for key, hold in sorted(ledger.holds.items())]
+    head: Body = {
+        "format": FORMAT,
+        "set": ledger.set_name,
+        "generations": [_generation_json(generation) for generation in ledger.generations],
+        "entries": _section(_buckets(hashed, 0), chunks),
+        "holds": _section(_sequence(holds), chunks),
+    }
+    if ledger.intent:
+        head["intent"] = {
+            "kind": ledger.intent.kind.value,
+            "keys": _section(_sequence([_dumps(key) for key in ledger.intent.keys]), chunks),
+            "entries": _section(
+                _sequence([_dumps(_entry_json(entry)) for entry in ledger.intent.entries]), chunks
+            ),
+        }
+    return Encoded(_dumps(head), chunks)
+
+
+def chunks_of(head: str) -> frozenset[str]:
+    """The digests of the chunks that a head names; raises ``LedgerError`` for a head that cannot be read."""
+    read = _head(head)
+    intent = read.get("intent") or {}
+    sections = (read.get("entries"), read.get("holds"), intent.get("keys"), intent.get("entries"))
+    return frozenset(chain.from_iterable((section or {}).get("chunks") or () for section in sections))
+
+
+def decode(set_name: str, head: str, chunks: Mapping[str, str]) -> Ledger:
+    """The ledger that ``encode`` wrote.
+
+    Raises ``LedgerError`` for a newer format, another set's head, a chunk that is missing or altered, and
+    anything else that is not format 1.
+    """
+    read = _head(head)
+    if read.get("set") != set_name:
+        raise LedgerError(f"the ledger of set {set_name} says that it belongs to set {read.get('set')}")
+    try:
+        entries = [_entry(item) for item in _items(read["entries"], chunks)]
+        holds = {str(key): Hold(since, reason) for key, since, reason in _items(read["holds"], chunks)}
+        return Ledger(
+            set_name,
+            tuple(_generation(item) for item in read["generations"]),
+            {entry.id: entry for entry in entries},
+            holds,
+            _intent(read.get("intent"), chunks),
+        )
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise LedgerError(
+            f"the ledger of set {set_name} is damaged ({type(error).__name__}: {error}); "
+            "restore its ConfigMaps, or delete them and adopt what is there"
+        ) from error
+
+
+def digest_of(text: str) -> str:
+    """What a chunk is called: hexadecimal, of its content."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:DIGEST_LENGTH]
+
+
+def _head(head: str) -> Body:
+    try:
+        read = json.loads(head)
+    except ValueError as error:
+        raise LedgerError(f"the ledger's head is no JSON: {error}") from error
+    version = read.get("format") if isinstance(read, dict) else None
+    if not isinstance(version, int) or version < 1:
+        raise LedgerError("the ledger's head names no format")
+    if version > FORMAT:
+        raise LedgerError(
+            f"the ledger has format {version}, this version of Trapeze reads up to {FORMAT}; upgrade Trapeze"
+        )
+    return dict(read)
+
+
+def _dumps(value: Any) -> str:
+    """Plain ASCII: paths in Git need not be valid Unicode, and come back exactly all the same."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _bits(object_id: ObjectId) -> int:
+    return int.from_bytes(hashlib.sha256("\0".join(object_id).encode(errors="surrogatepass")).digest())
+
+
+def _size(items: Iterable[str]) -> int:
+    return sum(len(item) + 1 for item in items)
+
+
+def _buckets(hashed: Sequence[tuple[int, str]], depth: int) -> Iterator[list[str]]:
+    """Split by hash bits until each bucket is small: the split depends on nothing but the content."""
+    items = [item for _, item in hashed]
+    if len(items) < 2 or depth == _HASH_BITS or _size(items) <= CHUNK_BYTES:  # noqa: PLR2004 - one cannot be split
+        yield items
+        return
+    for bit in (0, 1):
+        yield from _buckets([one for one in hashed if one[0] >> depth & 1 == bit], depth + 1)
+
+
+def _sequence(items: Sequence[str]) -> Iterator[list[str]]:
+    part: list[str] = []
+    size = 0
+    for item in items:
+        if part and size + len(item) > CHUNK_BYTES:
+            yield part
+            part, size = [], 0
+        part.append(item)
+        size += len(item) + 1
+    yield part
+
+
+def _section(parts: Iterable[list[str]], chunks: dict[str, str]) -> Body:
+    filled = [part for part in parts if part]
+    if sum(map(_size, filled)) <= _INLINE_BYTES:
+        return {"inline": [json.loads(item) for item in chain.from_iterable(filled)]}
+    names: list[str] = []
+    for part in filled:
+        text = '{"items":[' + ",".join(part) + "]}"
+        names.append(digest_of(text))
+        chunks[names[-1]] = text
+    return {"chunks": names}
+
+
+def _items(section: Body, chunks: Mapping[str, str]) -> Iterator[Any]:
+    yield from section.get("inline") or ()
+    for name in section.get("chunks") or ():
+        text = chunks.get(name)
+        if text is None:
+            raise LedgerError(f"chunk {name} of the ledger is missing; restore its ConfigMap")
+        if digest_of(text) != name:
+            raise LedgerError(f"chunk {name} of the ledger was altered; restore its ConfigMap")
+        yield from json.loads(text)["items"]
+
+
+def _entry_json(entry: Entry) -> Body:
+    """Short keys, and none where the value is the default: this is the bulk of the ledger."""
+    known: Body = {
+        "id": list(entry.id),
+        "api": entry.api_version,
+        "gen": entry.generation,
+        "bases": [list(source) for source in entry.bases],
+        "form": entry.form.value,
+    }
+    rest: Body = {
+        "uid": entry.uid,
+        "digest": entry.digest,
+        "seen": list(entry.fingerprint) if entry.fingerprint else None,
+        "cutover": entry.cutover_at,
+        "back": entry.points_back,
+    }
+    return known | {key: value for key, value in rest.items() if value}
+
+
+def _entry(item: Body) -> Entry:
+    group, kind, namespace, name = item["id"]
+    seen = item.get("seen")
+    return Entry(
+        id=ObjectId(group, kind, namespace, name),
+        api_version=item["api"],
+        generation=item["gen"],
+        bases=tuple(Source(commit, file, document) for commit, file, document in item["bases"]),
+        form=Form(item["form"]),
+        uid=item.get("uid", ""),
+        digest=item.get("digest", ""),
+        fingerprint=Fingerprint(*seen) if seen else None,
+        cutover_at=item.get("cutover", 0.0),
+        points_back=item.get("back", 0),
+    )
+
+
+def _generation_json(generation: Generation) -> Body:
+    return {
+        "number": generation.number,
+        "revision": generation.revision,
+        "state": generation.state.value,
+        "since": generation.since,
+    }
+
+
+def _generation(item: Body) -> Generation:
+    return Generation(item["number"], item["revision"], GenerationState(item["state"]), item["since"])
+
+
+def _intent(item: Body | None, chunks: Mapping[str, str]) -> Intent | None:
+    if item is None:
+        return None
+    return Intent(
+        IntentKind(item["kind"]),
+        tuple(str(key) for key in _items(item["keys"], chunks)),
+        tuple(_entry(entry) for entry in _items(item["entries"], chunks)),
+    )

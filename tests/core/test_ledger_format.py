@@ -1,0 +1,95 @@
+"""The ledger as text: it comes back exactly, changes little for little, and is refused when damaged."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from agent.core import ledger_format
+from agent.core.ledger import Hold, Intent, IntentKind, Ledger
+from agent.core.ledger_format import CHUNK_BYTES, chunks_of, decode, encode
+from agent.errors import LedgerError
+from tests.shell.ledgers import entry, ledger, ledgers
+
+CONFIG_MAP_BYTES = 1024 * 1024
+
+
+@given(ledgers)
+def test_any_ledger_comes_back_exactly(one: Ledger) -> None:
+    encoded = encode(one)
+    assert decode(one.set_name, encoded.head, encoded.chunks) == one
+    assert chunks_of(encoded.head) == encoded.chunks.keys()
+
+
+def test_ten_thousand_entries_come_back_exactly_in_chunks_that_fit() -> None:
+    one = ledger(10_000)
+    encoded = encode(one)
+    assert decode("shop", encoded.head, encoded.chunks) == one
+    assert max(map(len, encoded.chunks.values())) <= CHUNK_BYTES + 100
+    assert len(encoded.head) < CONFIG_MAP_BYTES / 8
+
+
+def test_a_large_intent_and_many_holds_do_not_swell_the_head() -> None:
+    entries = tuple(map(entry, range(10_000)))
+    intent = Intent(IntentKind.ADDITIVE, tuple(f"create {one.id}" for one in entries), entries)
+    holds = {f"delete {one.id}": Hold(1.0, "still used by 3 pods") for one in entries}
+    one = replace(ledger(0), intent=intent, holds=holds)
+    encoded = encode(one)
+    assert len(encoded.head) < CONFIG_MAP_BYTES / 8
+    assert decode("shop", encoded.head, encoded.chunks) == one
+
+
+def test_one_changed_entry_rewrites_one_chunk() -> None:
+    one = ledger(10_000)
+    changed = replace(entry(77), generation=2)
+    other = replace(one, entries={**one.entries, changed.id: changed})
+    before, after = encode(one).chunks.keys(), encode(other).chunks.keys()
+    assert (len(before - after), len(after - before)) == (1, 1)
+
+
+def test_one_new_entry_rewrites_one_chunk_or_splits_it() -> None:
+    before, after = encode(ledger(10_000)).chunks.keys(), encode(ledger(10_001)).chunks.keys()
+    assert len(before - after) == 1
+    assert len(after - before) <= 2
+
+
+def test_equal_ledgers_give_equal_text_whatever_the_order() -> None:
+    one = ledger(500)
+    turned = replace(one, entries=dict(reversed(list(one.entries.items()))))
+    assert encode(turned) == encode(one)
+
+
+def test_a_newer_format_is_refused() -> None:
+    head = json.dumps({**json.loads(encode(ledger(3)).head), "format": ledger_format.FORMAT + 1})
+    with pytest.raises(LedgerError, match="format 2, this version of Trapeze reads up to 1; upgrade"):
+        decode("shop", head, {})
+
+
+@pytest.mark.parametrize(
+    ("head", "why"),
+    [
+        ("{", "is no JSON"),
+        ("[]", "names no format"),
+        ('{"format": "1"}', "names no format"),
+        ('{"format": 1, "set": "other"}', "belongs to set other"),
+        ('{"format": 1, "set": "shop"}', "is damaged"),
+        ('{"format":1,"set":"shop","entries":{"inline":[{"id":[]}]},"holds":{},"generations":[]}', "damaged"),
+        (
+            '{"format":1,"set":"shop","entries":{"chunks":["00"]},"holds":{}}',
+            "chunk 00 of the ledger is missing",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_refused(head: str, why: str) -> None:
+    with pytest.raises(LedgerError, match=why):
+        decode("shop", head, {})
+
+
+def test_an_altered_chunk_is_refused() -> None:
+    encoded = encode(ledger(1_000))
+    altered = {name: text.replace("service-1", "service-2") for name, text in encoded.chunks.items()}
+    with pytest.raises(LedgerError, match="was altered"):
+        decode("shop", encoded.head, altered)
