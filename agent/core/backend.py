@@ -1,0 +1,152 @@
+"""Whether a target serves: the evidence for every cutover.
+
+Ready endpoints are counted, not workloads: a Deployment can be Available while no EndpointSlice lists it,
+and kube-apiserver's own service resolver takes ready endpoints only. An endpoint counts when its pod runs,
+is ready, stays, and is of the template that its workload has now
+(kubernetes.io/docs/concepts/services-networking/endpoint-slices).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from agent.core.classify import Target
+from agent.core.health import health
+from agent.core.model import GroupKind, LiveObject, ObjectId
+from agent.core.paths import Wild
+from agent.core.policy import PODS
+from agent.core.situation import Situation
+from agent.core.steps import GateState
+from agent.core.workloads import is_ready, ready_since, trouble_of
+
+SERVICE = GroupKind("", "Service")
+_SLICE = GroupKind("discovery.k8s.io", "EndpointSlice")
+_SLICE_OF = "kubernetes.io/service-name"
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """What was seen of a target: ``ready`` of ``wanted``, and why not all of them.
+
+    ``since`` is when the youngest of the ready ones became ready, epoch seconds, 0 where none is.
+    """
+
+    state: GateState
+    ready: int
+    wanted: int
+    reason: str
+    since: float = 0.0
+
+
+def backend(situation: Situation, target: Target) -> Backend:
+    """What stands behind ``target`` now; UNKNOWN where a kind that it needs could not be read."""
+    kinds = (SERVICE, _SLICE, PODS, target.kind)
+    unknown = situation.live.why_unknown(kinds)
+    if unknown:
+        return Backend(GateState.UNKNOWN, 0, 0, unknown)
+    if target.kind == PODS:
+        return _of_pods(situation, target, _matching_pods(situation, target))
+    if target.kind == SERVICE:
+        return _of_service(situation, target)
+    return _of_object(situation, target)
+
+
+def _of_object(situation: Situation, target: Target) -> Backend:
+    obj = situation.live.get(target.id) if target.id else None
+    if obj is None:
+        return Backend(GateState.HELD, 0, 1, f"{target} does not exist")
+    verdict = health(obj, situation.health)
+    state = GateState.OPEN if verdict.is_ready else GateState.HELD
+    return Backend(state, int(verdict.is_ready), 1, f"{target}: {verdict.message}")
+
+
+def _of_service(situation: Situation, target: Target) -> Backend:
+    service = situation.live.get(ObjectId("", "Service", target.namespace, target.name))
+    if service is None:
+        return Backend(GateState.HELD, 0, 1, f"{target} does not exist")
+    selector = (service.body.get("spec") or {}).get("selector") or {}
+    listed = _listed_pods(situation, service)
+    if not selector:
+        state = GateState.OPEN if listed.ready else GateState.HELD
+        return Backend(state, listed.ready, 1, f"{listed.ready} of 1 endpoints ready (no selector)")
+    pods = Target(PODS, target.namespace, "", tuple(sorted(selector.items())))
+    matching = _matching_pods(situation, pods)
+    return _of_pods(situation, pods, [pod for pod in matching if pod.uid in listed.uids])
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    ready: int
+    uids: frozenset[str]
+
+
+def _listed_pods(situation: Situation, service: LiveObject) -> _Listed:
+    addresses: set[str] = set()
+    uids: set[str] = set()
+    for item in situation.live.of_kind(*_SLICE):
+        if item.id.namespace != service.id.namespace or item.labels.get(_SLICE_OF) != service.id.name:
+            continue
+        for endpoint in item.body.get("endpoints") or ():
+            conditions = endpoint.get("conditions") or {}
+            if conditions.get("ready", True) is False or conditions.get("terminating"):
+                continue
+            addresses.update(endpoint.get("addresses") or ())
+            uids.add(str((endpoint.get("targetRef") or {}).get("uid", "")))
+    return _Listed(len(addresses), frozenset(uids))
+
+
+def _matching_pods(situation: Situation, target: Target) -> list[LiveObject]:
+    wanted = dict(target.selector)
+    return [
+        pod
+        for pod in situation.workloads.running
+        if pod.id.namespace == target.namespace and wanted.items() <= pod.labels.items()
+    ]
+
+
+def _of_pods(situation: Situation, target: Target, pods: Iterable[LiveObject]) -> Backend:
+    """``pods`` are those that are reachable; all that match are looked at for what is wrong."""
+    workloads = situation.workloads.selected(target.namespace, dict(target.selector))
+    wanted = max(sum(capacity(situation, workload) for workload in workloads), 1)
+    current = situation.workloads.is_of_current_template
+    ready = [pod for pod in pods if is_ready(pod) and (current(pod) or not workloads)]
+    since = max((_epoch(ready_since(pod)) for pod in ready), default=0.0)
+    counted = f"{len(ready)} of {wanted} endpoints ready"
+    if not workloads and not ready:
+        return Backend(GateState.HELD, 0, wanted, f"no workload makes {target}")
+    for workload in workloads:
+        verdict = health(workload, situation.health)
+        if not verdict.is_ready:
+            reason = f"{counted}; {workload.id}: {verdict.message}" + _troubles(situation, target)
+            return Backend(GateState.HELD, len(ready), wanted, reason, since)
+    if len(ready) < wanted:
+        return Backend(GateState.HELD, len(ready), wanted, counted + _troubles(situation, target), since)
+    return Backend(GateState.OPEN, len(ready), wanted, counted, since)
+
+
+def _troubles(situation: Situation, target: Target) -> str:
+    for pod in _matching_pods(situation, target):
+        trouble = trouble_of(pod)
+        if trouble:
+            return f"; pod {pod.id.name}: {trouble}"
+    return ""
+
+
+def capacity(situation: Situation, workload: LiveObject) -> int:
+    """How many pods the workload shall have: by the capacity table, else what its status says."""
+    for placed in situation.policy.of(workload.id.group_kind).capacity:
+        node: Any = workload.body
+        for part in placed.pattern:
+            node = node.get(part) if isinstance(node, Mapping) and not isinstance(part, Wild) else None
+        if isinstance(node, int):
+            return node
+        if placed.row.absent is not None:
+            return placed.row.absent
+    return int((workload.body.get("status") or {}).get("desiredNumberScheduled", 1))
+
+
+def _epoch(stamp: str | None) -> float:
+    return datetime.fromisoformat(stamp).timestamp() if stamp else 0.0

@@ -1,0 +1,75 @@
+"""What must be seen before something new is made: its kind, its namespace, and what a pointer points at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agent.core.gates import Gates, gate
+from agent.core.model import Finding, GroupKind, Manifest, ObjectId, Severity
+from agent.core.steps import Gate, GateState
+
+_CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
+_APISERVICE = GroupKind("apiregistration.k8s.io", "APIService")
+
+
+@dataclass(frozen=True)
+class Creation:
+    """Judges the creates of one plan."""
+
+    gates: Gates
+
+    def of(self, manifest: Manifest, *, is_pointer: bool) -> tuple[Gate, ...]:
+        """Every gate of a create; a pointer also waits for its backend."""
+        gates = [self.served(manifest.id)]
+        if manifest.id.namespace:
+            gates.append(self.housed(manifest.id))
+        if is_pointer:
+            for pointer in self.gates.serving_pointers(manifest.body):
+                gates += [self.gates.serves(pointer.target), self.gates.granted(pointer.target)]
+        return tuple(gates)
+
+    def served(self, key: ObjectId) -> Gate:
+        """The cluster serves the kind."""
+        live = self.gates.situation.live
+        wants = f"the cluster serves {key.group_kind}"
+        unknown = live.why_unknown((key.group_kind,))
+        if unknown:
+            return Gate("served", wants, GateState.UNKNOWN, unknown)
+        trouble = [f"{key.group_kind} is not served yet"] if key.group_kind in live.unserved else []
+        return gate("served", wants, trouble, wants)
+
+    def housed(self, key: ObjectId) -> Gate:
+        """The namespace is there, or the set makes it before."""
+        wants = f"namespace {key.namespace} exists"
+        namespace = ObjectId("", "Namespace", "", key.namespace)
+        live = self.gates.situation.live.get(namespace)
+        if live is not None and live.is_deleting:
+            return gate("housed", wants, [f"namespace {key.namespace} is being deleted"], wants)
+        missing = live is None and namespace not in self.gates.situation.desired.manifests
+        return gate("housed", wants, [f"namespace {key.namespace} does not exist"] if missing else [], wants)
+
+    def findings(self) -> Iterator[Finding]:
+        """Objects that nothing in the set can ever make possible: a person must act."""
+        situation = self.gates.situation
+        for key, manifest in sorted(situation.desired.manifests.items()):
+            if key.group_kind in situation.live.unserved and not self._is_provided(key.group_kind):
+                message = f"the cluster serves no {key.group_kind} ({manifest.api_version}), wanted by {key}"
+                remedy = "install its CustomResourceDefinition first, or take the document out"
+                yield Finding(Severity.OBJECT, message, manifest.origin, remedy)
+            elif key.namespace and situation.live.get(key) is None and not self.housed(key).is_open:
+                message = f"{self.housed(key).reason}, wanted by {key}"
+                remedy = "add the Namespace to the set, or make it"
+                yield Finding(Severity.OBJECT, message, manifest.origin, remedy)
+
+    def _is_provided(self, kind: GroupKind) -> bool:
+        """Whether a CustomResourceDefinition or an APIService of the set brings the kind."""
+        for key, manifest in self.gates.situation.desired.manifests.items():
+            spec = manifest.body.get("spec") or {}
+            if spec.get("group") != kind.group:
+                continue
+            if key.group_kind == _APISERVICE:
+                return True
+            if key.group_kind == _CRD and (spec.get("names") or {}).get("kind") == kind.kind:
+                return True
+        return False

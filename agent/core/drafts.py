@@ -1,0 +1,281 @@
+"""One object at a time: what differs, in facets, and which requests that takes.
+
+A draft knows nothing of the other objects; the gates that wait for them are set in agent/core/plan.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field, replace
+
+from agent.core.backend import SERVICE
+from agent.core.classify import Facet, FacetKind, classify, facets, pointers_of
+from agent.core.diff import by_server, three_way
+from agent.core.forms import final, widened
+from agent.core.ledger import Source
+from agent.core.model import (
+    ABSENT,
+    COMMIT_ANNOTATION,
+    GENERATION_LABEL,
+    SET_LABEL,
+    Action,
+    Body,
+    Category,
+    FieldChange,
+    Form,
+    LiveObject,
+    Manifest,
+)
+from agent.core.situation import Foreign, Situation
+from agent.core.steps import Answer, Change, DryRun, Gate, GateState, Step, Verb
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What is to be done to one object.
+
+    ``steps`` are in their order and carry the gates that the object alone decides; ``question`` is the dry
+    run that is still wanted, with its ``request``. ``facets`` belong to the steps that move or take away.
+    """
+
+    change: Change
+    steps: tuple[Step, ...] = ()
+    facets: tuple[Facet, ...] = ()
+    question: DryRun | None = None
+    request: Body = field(default_factory=dict)
+
+
+def stamped(body: Body, set_name: str, generation: int, revision: str) -> Body:
+    """``body`` with our labels and the commit annotation, on the object alone."""
+    metadata = body.get("metadata") or {}
+    labels = {**(metadata.get("labels") or {}), SET_LABEL: set_name, GENERATION_LABEL: str(generation)}
+    annotations = {**(metadata.get("annotations") or {}), COMMIT_ANNOTATION: revision}
+    return {**body, "metadata": {**metadata, "labels": labels, "annotations": annotations}}
+
+
+def digest_of(body: Body) -> str:
+    """A content hash of a body, stable over key order."""
+    return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Drafter:
+    """Drafts objects of one situation at one generation."""
+
+    situation: Situation
+    generation: int
+
+    def create(self, manifest: Manifest) -> Draft:
+        """The object is not there."""
+        step = Step(
+            id=manifest.id,
+            verb=Verb.CREATE,
+            category=Category.ADDITIVE,
+            form=Form.FINAL,
+            says="new",
+            body=self._stamped(manifest.body),
+            bases=(self._source(manifest),),
+            is_pointer=self._is_pointer(manifest.body),
+        )
+        return Draft(Change(manifest.id, Action.CREATE, Category.ADDITIVE, "new"), (step,))
+
+    def update(self, manifest: Manifest, live: LiveObject) -> Draft:
+        """The object is there: equality first, then the server's word on what differs."""
+        applied = self.situation.applied.get(manifest.id, ())
+        policy = self.situation.policy
+        offline = three_way(manifest, live, applied, policy, self.situation.rules.manager)
+        if not offline and self._is_member(live):
+            return Draft(Change(manifest.id, Action.NONE, Category.ADDITIVE, "equal"))
+        request = self._probe(manifest, live, offline)
+        question = DryRun(manifest.id, digest_of(request))
+        answer = self.situation.answers.get(question)
+        draft = self._from_answer(manifest, live, offline, answer)
+        return draft if answer else replace(draft, question=question, request=request)
+
+    def delete(self, live: LiveObject) -> Draft:
+        """Nobody in the set wants the object any more."""
+        policy = self.situation.policy
+        metadata = {"name": live.id.name} | ({"namespace": live.id.namespace} if live.id.namespace else {})
+        if policy.never_pruned(live.id):
+            body = {"apiVersion": live.body["apiVersion"], "kind": live.id.kind, "metadata": metadata}
+            verb, says = Verb.ABANDON, "never deleted by its name; our labels and fields are taken off"
+        else:
+            body, verb = None, Verb.DELETE
+            says = policy.unblocks(live.body) or "in no revision that stays"
+        step = Step(
+            id=live.id,
+            verb=verb,
+            category=Category.PRUNE,
+            form=Form.BASE,
+            says=says,
+            body=body,
+            uid=live.uid,
+            resource_version=live.resource_version,
+            is_pointer=self._is_pointer(live.body),
+        )
+        action = Action.DELETE if verb is Verb.DELETE else Action.UPDATE
+        return Draft(Change(live.id, action, Category.PRUNE, says), (step,))
+
+    def _from_answer(
+        self,
+        manifest: Manifest,
+        live: LiveObject,
+        offline: tuple[FieldChange, ...],
+        answer: Answer | None,
+    ) -> Draft:
+        applied = self.situation.applied.get(manifest.id, ())
+        fields = offline
+        if answer and answer.body is not None:
+            fields = by_server(answer.body, live, manifest, applied, self.situation.policy)
+        if not fields and self._is_member(live):
+            return Draft(Change(manifest.id, Action.NONE, Category.ADDITIVE, "equal by the server's word"))
+        if not fields:
+            label = ("metadata", "labels", SET_LABEL)
+            fields = (FieldChange(label, live.set_name or ABSENT, self.situation.desired.set_name),)
+        parts = facets(fields, manifest.body, live.body, applied, self.situation.policy)
+        category, reason = classify(parts)
+        change = Change(manifest.id, Action.UPDATE, category, reason, fields)
+        if _is_refused_in_place(parts, answer):
+            return Draft(change, (self._replacement(live, category, parts, answer),), parts)
+        steps = self._steps(manifest, live, parts)
+        if not steps:
+            return Draft(replace(change, action=Action.NONE, reason="only entries of others, kept"))
+        gates = self._own_gates(live, parts)
+        return Draft(change, tuple(_with_answer(replace(s, gates=gates), answer) for s in steps), parts)
+
+    def _steps(self, manifest: Manifest, live: LiveObject, parts: tuple[Facet, ...]) -> list[Step]:
+        moves = [p for p in parts if p.kind is FacetKind.POINTS]
+        takes = [p for p in parts if self._takes(p)]
+        adds = [p for p in parts if p.added or p.kind not in _NOT_ADDING]
+        steps = []
+        if adds:
+            verb = Verb.WIDEN if moves or takes else Verb.UPDATE
+            category = max((p.category for p in adds if p.removed), key=_severity, default=Category.ADDITIVE)
+            form = Form.WIDENED if moves or takes else Form.FINAL
+            steps.append(replace(self._step(manifest, live, verb, adds, form), category=category))
+        if moves:
+            form = Form.WIDENED if takes else Form.FINAL
+            steps.append(self._step(manifest, live, Verb.CUTOVER, moves, form))
+        if takes:
+            steps.append(self._step(manifest, live, Verb.NARROW, takes, Form.FINAL))
+        return [replace(step, body=self._body(step, manifest, live, parts)) for step in steps]
+
+    def _takes(self, part: Facet) -> bool:
+        drops = bool(part.foreign) and self.situation.rules.foreign is not Foreign.KEEP
+        return bool(part.removed) or drops or part.kind in (FacetKind.PART, FacetKind.CAPACITY)
+
+    def _step(self, manifest: Manifest, live: LiveObject, verb: Verb, parts: list[Facet], form: Form) -> Step:
+        entry = self.situation.ledger.entries.get(manifest.id)
+        source = self._source(manifest)
+        former = entry.bases if entry else ()
+        keeps_former = form is Form.WIDENED or verb is Verb.CUTOVER
+        return Step(
+            id=manifest.id,
+            verb=verb,
+            category=max((part.category for part in parts), key=_severity),
+            form=form,
+            says="; ".join(dict.fromkeys(part.reason for part in parts)),
+            bases=tuple(dict.fromkeys((*former, source))) if keeps_former else (source,),
+            uid=live.uid,
+            resource_version=live.resource_version,
+            is_pointer=verb is Verb.CUTOVER,
+        )
+
+    def _body(self, step: Step, manifest: Manifest, live: LiveObject, parts: tuple[Facet, ...]) -> Body:
+        policy = self.situation.policy
+        keep = self.situation.rules.foreign is Foreign.KEEP
+        if step.form is Form.FINAL:
+            return self._stamped(final(manifest.body, parts, policy, keep_foreign=keep))
+        moved = step.verb is Verb.CUTOVER
+        return self._stamped(widened(manifest.body, live.body, parts, policy, moved=moved, keep_foreign=True))
+
+    def _replacement(
+        self, live: LiveObject, category: Category, parts: tuple[Facet, ...], answer: Answer | None
+    ) -> Step:
+        refused = next((p.reason for p in parts if p.kind is FacetKind.IMMUTABLE), "")
+        reason = (answer.reason if answer and answer.immutable else "") or refused
+        gate = Gate(
+            "in-place",
+            "the API server takes the change in place",
+            GateState.HELD,
+            f"{reason}; not without a gap under this name: give the object a new name in Git",
+        )
+        return Step(
+            id=live.id,
+            verb=Verb.REPLACE,
+            category=category,
+            form=Form.BASE,
+            says=refused or reason,
+            gates=(gate,),
+            uid=live.uid,
+            resource_version=live.resource_version,
+        )
+
+    def _own_gates(self, live: LiveObject, parts: tuple[Facet, ...]) -> tuple[Gate, ...]:
+        gates = []
+        own = self.situation.desired.set_name
+        if live.set_name not in ("", own):
+            reason = f"it carries the label of set {live.set_name}; take it out of one of the two"
+            gates.append(Gate("owner", "no other set owns the object", GateState.HELD, reason))
+        if live.is_deleting:
+            gates.append(Gate("there", "the object is not going", GateState.HELD, "it is being deleted"))
+        downtime = next((p.reason for p in parts if p.kind is FacetKind.DOWNTIME), "")
+        if downtime and not self.situation.is_allowed(live.id, self.situation.rules.allow_downtime):
+            reason = f"{downtime}; allow it by allow_downtime: [{live.id}]"
+            gates.append(Gate("approved", "the downtime is allowed", GateState.HELD, reason))
+        return tuple(gates)
+
+    def _probe(self, manifest: Manifest, live: LiveObject, offline: tuple[FieldChange, ...]) -> Body:
+        situation = self.situation
+        applied = situation.applied.get(manifest.id, ())
+        parts = facets(offline, manifest.body, live.body, applied, situation.policy)
+        keep = situation.rules.foreign is Foreign.KEEP
+        body = self._stamped(final(manifest.body, parts, situation.policy, keep_foreign=keep))
+        if not self._is_member(live):
+            return body
+        metadata = body["metadata"]
+        labels = metadata["labels"] | {k: v for k, v in live.labels.items() if k == GENERATION_LABEL}
+        commit = {k: v for k, v in live.annotations.items() if k == COMMIT_ANNOTATION}
+        stamps = {"labels": labels, "annotations": metadata["annotations"] | commit}
+        return {**body, "metadata": metadata | stamps}
+
+    def _is_member(self, live: LiveObject) -> bool:
+        return live.set_name == self.situation.desired.set_name
+
+    def _stamped(self, body: Body) -> Body:
+        desired = self.situation.desired
+        return stamped(body, desired.set_name, self.generation, desired.revision)
+
+    def _source(self, manifest: Manifest) -> Source:
+        return Source(self.situation.desired.revision, manifest.origin.file, manifest.origin.document)
+
+    def _is_pointer(self, body: Body) -> bool:
+        return any(p.target.kind == SERVICE for p in pointers_of(body, self.situation.policy))
+
+
+_NOT_ADDING = (FacetKind.UNION, FacetKind.POINTS, FacetKind.PART, FacetKind.CAPACITY)
+
+
+def _severity(category: Category) -> int:
+    return category.severity
+
+
+def _is_refused_in_place(parts: tuple[Facet, ...], answer: Answer | None) -> bool:
+    """The server's word goes over the table's: what it took in a dry run it takes."""
+    if answer and answer.state is not GateState.UNKNOWN:
+        return answer.immutable
+    return any(part.kind is FacetKind.IMMUTABLE for part in parts)
+
+
+def _with_answer(step: Step, answer: Answer | None) -> Step:
+    if answer is None or answer.state is GateState.OPEN:
+        return step
+    if answer.conflict:
+        reason = f"{answer.conflict} owns what differs: {answer.reason}; name it under take_over or let it be"
+        gate = Gate("owned", "no other field manager owns what differs", GateState.HELD, reason)
+    elif answer.state is GateState.UNKNOWN and step.is_additive:
+        return step
+    else:
+        gate = Gate("accepted", "the API server accepts it in a dry run", answer.state, answer.reason)
+    return replace(step, gates=(*step.gates, gate))

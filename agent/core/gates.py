@@ -1,0 +1,206 @@
+"""The gates of every step: what must be seen before it, judged on one situation.
+
+Each rule is one function that answers one Gate with numbers in its reason. An error, a kind that cannot be
+read or an answer that is missing is never OPEN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from agent.core.backend import SERVICE, backend
+from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
+from agent.core.health import health
+from agent.core.idle import old_pods_using, users_of_role, users_of_subject
+from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.situation import Foreign, Situation
+from agent.core.steps import Gate, GateState, Question, Request
+from agent.core.workloads import template_of
+
+_APISERVICE = GroupKind("apiregistration.k8s.io", "APIService")
+_SHOWN = 3
+
+
+def opened(name: str, wants: str, reason: str) -> Gate:
+    """A gate that is open, with what was seen."""
+    return Gate(name, wants, GateState.OPEN, reason)
+
+
+def gate(name: str, wants: str, troubles: Iterable[str], seen: str) -> Gate:
+    """Held by the first few of ``troubles``, open with ``seen`` where there is none."""
+    listed = list(dict.fromkeys(troubles))
+    if not listed:
+        return opened(name, wants, seen)
+    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+    return Gate(name, wants, GateState.HELD, ", ".join(listed[:_SHOWN]) + more)
+
+
+@dataclass(frozen=True)
+class Gates:
+    """Judges gates of one situation.
+
+    ``pending`` maps objects to the additive step that they still wait for, ``moving`` pointers to theirs;
+    ``leaving`` are the objects that this plan deletes.
+    """
+
+    situation: Situation
+    pending: Mapping[ObjectId, str]
+    moving: Mapping[ObjectId, str]
+    leaving: frozenset[ObjectId]
+
+    # What the whole handoff waits for.
+
+    @cached_property
+    def handover(self) -> tuple[Gate, ...]:
+        """What must hold before anything of the old generation goes."""
+        return (self.complete(), self.in_place(), self.ready(), self.settled())
+
+    def complete(self) -> Gate:
+        """The source is whole: what could not be read cannot be missed."""
+        errors = (str(f) for f in self.situation.desired.findings if not self.situation.desired.is_complete)
+        return gate("complete", "every document of the source is read", errors, "the source is whole")
+
+    def in_place(self) -> Gate:
+        """Everything that is added stands."""
+        wants = "everything new is in place"
+        return gate("in-place", wants, (f"{v} is pending" for v in self.pending.values()), wants)
+
+    def ready(self) -> Gate:
+        """Every desired object is Current by its readiness rule."""
+        wants = "every object of the new generation is ready"
+        return gate("ready", wants, self._unready(), wants)
+
+    def _unready(self) -> Iterator[str]:
+        for key in sorted(self.situation.desired.manifests):
+            obj = self.situation.live.get(key)
+            if obj is not None:
+                verdict = health(obj, self.situation.health)
+                if not verdict.is_ready:
+                    yield f"{key}: {verdict.message}"
+
+    def settled(self) -> Gate:
+        """Every pointer that moved still serves, and has done so for the settle time."""
+        settle = self.situation.rules.settle
+        wants = f"every cutover is seen good for {settle:g} s"
+        return gate("settled", wants, self._unsettled(), wants)
+
+    def _unsettled(self) -> Iterator[str]:
+        yield from (f"{step} is pending" for step in self.moving.values())
+        for key, entry in sorted(self.situation.ledger.entries.items()):
+            obj = self.situation.live.get(key)
+            if entry.cutover_at == 0 or obj is None or key not in self.situation.desired.manifests:
+                continue
+            age = self.situation.now - entry.cutover_at
+            if len(entry.bases) > 1 and age < self.situation.rules.settle:
+                yield f"{key} moved {age:.0f} s ago"
+            for pointer in self.serving_pointers(obj.body):
+                seen = backend(self.situation, pointer.target)
+                if seen.state is not GateState.OPEN:
+                    yield f"{key} at {pointer.target}: {seen.reason}"
+            if self.asks_for_request(key):
+                answer = self.situation.answers.get(Request(key))
+                if answer is None or answer.state is not GateState.OPEN:
+                    yield f"{key}: {answer.reason if answer else 'not asked yet'}"
+
+    def asks_for_request(self, key: ObjectId) -> bool:
+        """Whether a moved pointer of this kind can be asked with a real request."""
+        return key.group_kind == _APISERVICE
+
+    def questions(self) -> Iterator[Question]:
+        """The requests through moved pointers that the settled gate wants answered."""
+        for key, entry in self.situation.ledger.entries.items():
+            if entry.cutover_at and self.asks_for_request(key):
+                yield Request(key)
+
+    # What one step waits for.
+
+    def cutover(self, key: ObjectId, facets: Iterable[Facet]) -> tuple[Gate, ...]:
+        """What a pointer waits for before it moves."""
+        gates = [self.complete()]
+        for facet in facets:
+            if facet.kind is FacetKind.POINTS and facet.new is not None:
+                gates += [self.serves(facet.new), self.granted(facet.new), self.stable(key, facet.new)]
+        return tuple(gates)
+
+    def narrow(self, key: ObjectId, facets: tuple[Facet, ...]) -> tuple[Gate, ...]:
+        """What a shared list or a part waits for before something is taken away."""
+        foreign = self.foreign(facets)
+        return (*self.handover, self.idle(key, facets), *((foreign,) if foreign else ()))
+
+    def serving_pointers(self, body: Body) -> tuple[Pointer, ...]:
+        """The pointers of an object that lead to Services."""
+        pointers = pointers_of(body, self.situation.policy)
+        return tuple(p for p in pointers if p.target.kind == SERVICE)
+
+    def serves(self, target: Target) -> Gate:
+        """The target serves with the capacity it must carry."""
+        seen = backend(self.situation, target)
+        wanted = f"{seen.wanted} " if seen.wanted else ""
+        return Gate("serves", f"{wanted}ready endpoints of {target}", seen.state, f"{target}: {seen.reason}")
+
+    def granted(self, target: Target) -> Gate:
+        """Everything that serves behind the target is in place: rights, configuration, the Service."""
+        root = target.id
+        behind = self.situation.next_graph.closure(root) | {root} if root else self._behind_pods(target)
+        waiting = (self.pending[key] for key in sorted(behind & self.pending.keys()))
+        wants = f"all that {target} needs is in place"
+        return gate("granted", wants, (f"{verb} is pending" for verb in waiting), wants)
+
+    def _behind_pods(self, target: Target) -> frozenset[ObjectId]:
+        graph = self.situation.next_graph
+        workloads = self.situation.workloads.selected(target.namespace, dict(target.selector))
+        behind = {key for workload in workloads for key in graph.closure(workload.id)}
+        return frozenset(behind | {workload.id for workload in workloads})
+
+    def stable(self, key: ObjectId, target: Target) -> Gate:
+        """After a point back the target must serve for longer each time, so that nothing flaps."""
+        entry = self.situation.ledger.entries.get(key)
+        backs = entry.points_back if entry else 0
+        needed = self.situation.rules.settle * 2 ** (backs - 1) if backs else 0.0
+        age = self.situation.now - backend(self.situation, target).since
+        wants = f"ready for {needed:g} s after {backs} points back" if backs else "no point back before"
+        trouble = [f"{target} ready for {age:.0f} of {needed:g} s"] if age < needed else []
+        return gate("stable", wants, trouble, wants)
+
+    def idle(self, key: ObjectId, facets: Iterable[Facet]) -> Gate:
+        """Nothing in service uses what the facets take away."""
+        wants = "nothing that runs uses what is taken away"
+        unknown = self.situation.live.why_unknown((GroupKind("", "Pod"),))
+        if unknown:
+            return Gate("idle", wants, GateState.UNKNOWN, unknown)
+        troubles = [user for facet in facets for user in self._users_of_facet(key, facet)]
+        return gate("idle", wants, troubles, wants)
+
+    def _users_of_facet(self, key: ObjectId, facet: Facet) -> Iterator[str]:
+        subjects = [e for e in facet.removed if isinstance(e, dict) and {"kind", "name"} <= e.keys()]
+        for subject in subjects:
+            yield from self.traced(users_of_subject(self.situation, subject, key.namespace))
+        if facet.kind is FacetKind.UNION and not subjects:
+            yield from self.traced(users_of_role(self.situation, key))
+        if facet.kind is FacetKind.PART:
+            yield from old_pods_using(self.situation, key)
+
+    def traced(self, users: Iterable[str]) -> Iterator[str]:
+        """Users without a trace hold until every other thing that leaves has gone."""
+        workloads = [key for key in self.leaving if self._makes_pods(key)]
+        for user in users:
+            if not user.endswith("(leaves no trace)"):
+                yield user
+            elif workloads:
+                yield f"{user}; waits for {workloads[0]} to go"
+
+    def _makes_pods(self, key: ObjectId) -> bool:
+        obj = self.situation.live.get(key)
+        return obj is not None and template_of(self.situation.policy, obj.body) is not None
+
+    def foreign(self, facets: Iterable[Facet]) -> Gate | None:
+        """Entries that no Git version had belong to somebody else."""
+        entries = [entry for facet in facets for entry in facet.foreign]
+        if not entries or self.situation.rules.foreign is not Foreign.HOLD:
+            return None
+        reason = (
+            f"{len(entries)} entries that Git never had, e.g. {entries[0]}; say foreign_entries: keep or drop"
+        )
+        return Gate("foreign", "only entries that Git had are taken away", GateState.HELD, reason)

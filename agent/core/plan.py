@@ -1,0 +1,271 @@
+"""``make_plan``: every step between now and the end of the handoff, in order, each with its gates.
+
+A pure function of its situation: no client, clock or randomness. What only the outside can say is asked
+by ``Plan.questions``; the caller answers them and calls again, until no new question comes.
+
+1. Drafts: per object what differs and which requests that takes (agent/core/drafts.py).
+2. Gates: what each step waits for (agent/core/gates.py, agent/core/pruning.py).
+3. Order: added first; then removals that unblock; cutovers; what goes, users before what they use, with
+   narrows where the last user has gone; namespaces at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from agent.core.backend import backend
+from agent.core.classify import facets, pointers_of
+from agent.core.creation import Creation
+from agent.core.diff import two_way
+from agent.core.drafts import Draft, Drafter, stamped
+from agent.core.forms import widened
+from agent.core.gates import Gates
+from agent.core.ledger import Entry, GenerationState
+from agent.core.model import Action, Body, Category, Form, LiveObject, ObjectId
+from agent.core.pruning import NAMESPACE, Pruning
+from agent.core.sequence import in_order
+from agent.core.situation import Situation
+from agent.core.steps import (
+    Access,
+    Gate,
+    GateState,
+    NamespaceContents,
+    Plan,
+    Question,
+    Request,
+    Step,
+    Verb,
+)
+
+
+def make_plan(situation: Situation) -> Plan:
+    """The plan for ``situation``; its generation is the ledger's newest (1 where there is none).
+
+    A set that a finding refuses has no steps, and neither has one whose ledger still holds an intent that
+    could not be told apart from what the cluster has.
+    """
+    if situation.desired.is_refused:
+        return Maker(situation).refused()
+    return Maker(situation).plan()
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Builds one plan; every property is computed once."""
+
+    situation: Situation
+
+    @property
+    def generation(self) -> int:
+        """Our number for the desired revision."""
+        newest = self.situation.ledger.newest
+        return newest.number if newest else 1
+
+    @property
+    def base_revision(self) -> str:
+        """The revision that is in service, or was last."""
+        told = [
+            g
+            for g in self.situation.ledger.generations
+            if g.state in (GenerationState.IN_SERVICE, GenerationState.RETIRING)
+        ]
+        return max(told, key=lambda g: g.since).revision if told else ""
+
+    def refused(self) -> Plan:
+        """A plan without steps that carries the findings."""
+        desired = self.situation.desired
+        findings = desired.findings
+        return Plan(
+            desired.set_name, desired.revision, self.base_revision, self.generation, (), (), 0, findings
+        )
+
+    def plan(self) -> Plan:
+        """The whole plan."""
+        drafts = [*self.drafts.values(), *self.departures.values()]
+        steps = in_order(self.situation, self._gated_steps())
+        denied = self._denied(steps)
+        changes = [draft.change for draft in drafts]
+        desired = self.situation.desired
+        return Plan(
+            set_name=desired.set_name,
+            revision=desired.revision,
+            base_revision=self.base_revision,
+            generation=self.generation,
+            changes=tuple(change for change in changes if change.action is not Action.NONE),
+            steps=tuple(replace(step, gates=(*step.gates, *denied)) for step in steps),
+            unchanged=sum(change.action is Action.NONE for change in changes),
+            findings=(*desired.findings, *self.creation.findings()),
+            questions=self._questions(steps),
+            requests={d.question: d.request for d in drafts if d.question},
+            warnings=tuple(self._warnings()),
+            handover=self.gates.handover,
+            gone=self.gone,
+        )
+
+    @cached_property
+    def drafts(self) -> dict[ObjectId, Draft]:
+        """What is to be done to every desired object."""
+        drafter = Drafter(self.situation, self.generation)
+        out = {}
+        for key, manifest in sorted(self.situation.desired.manifests.items()):
+            live = self.situation.live.get(key)
+            draft = drafter.update(manifest, live) if live else drafter.create(manifest)
+            back = self._point_back(key, live) if live else None
+            out[key] = replace(draft, steps=(back,)) if back else draft
+        return out
+
+    @cached_property
+    def departures(self) -> dict[ObjectId, Draft]:
+        """What is to be done to members that the desired revision does not name."""
+        drafter = Drafter(self.situation, self.generation)
+        found = (self.situation.live.get(key) for key in self._unwanted())
+        leaving = [live for live in found if live is not None and not self._belongs_to_others(live)]
+        return {live.id: drafter.delete(live) for live in leaving}
+
+    def _unwanted(self) -> list[ObjectId]:
+        return sorted(self.situation.ledger.entries.keys() - self.situation.desired.manifests.keys())
+
+    def _belongs_to_others(self, live: LiveObject) -> bool:
+        """Made anew under the same name, or taken over by another set."""
+        entry = self.situation.ledger.entries[live.id]
+        made_anew = bool(entry.uid) and entry.uid != live.uid
+        return made_anew or live.set_name not in ("", self.situation.desired.set_name)
+
+    @property
+    def gone(self) -> tuple[ObjectId, ...]:
+        """Members that nobody wants and that are absent, or are not ours any more."""
+        live = self.situation.live
+        unread = live.unknown.keys() | live.unserved
+        return tuple(
+            key for key in self._unwanted() if key not in self.departures and key.group_kind not in unread
+        )
+
+    def _warnings(self) -> Iterator[str]:
+        for key in self._unwanted():
+            live = self.situation.live.get(key)
+            if live is not None and key not in self.departures:
+                owner = f"set {live.set_name}" if live.set_name else "somebody else"
+                yield f"{key} is left alone: it now belongs to {owner}"
+            elif live is not None and self.departures[key].steps[0].is_pointer:
+                yield f"{key} is a serving path that this revision gives up"
+
+    def _point_back(self, key: ObjectId, live: LiveObject) -> Step | None:
+        """The step that moves a pointer to the old backend when the new one has stopped serving."""
+        entry = self.situation.ledger.entries.get(key)
+        if entry is None or not entry.cutover_at or len(entry.bases) < 2:  # noqa: PLR2004 - old and new
+            return None
+        policy = self.situation.policy
+        now_at = pointers_of(live.body, policy)
+        for old in reversed(self.situation.applied.get(key, ())[:-1]):
+            former = pointers_of(old, policy)
+            if former == now_at or not former:
+                continue
+            seen = [backend(self.situation, pointer.target) for pointer in former]
+            trouble = self._trouble(key, live, entry)
+            if trouble and all(s.ready and s.state is not GateState.UNKNOWN for s in seen):
+                return self._step_back(live, old, trouble, f"{former[0].target}: {seen[0].reason}")
+        return None
+
+    def _trouble(self, key: ObjectId, live: LiveObject, entry: Entry) -> str:
+        """Why the backend that the pointer moved to counts as lost, or empty; unknown is not lost."""
+        for pointer in pointers_of(live.body, self.situation.policy):
+            seen = backend(self.situation, pointer.target)
+            if seen.state is GateState.HELD and seen.ready == 0:
+                return f"{pointer.target} stopped serving: {seen.reason}"
+        answer = self.situation.answers.get(Request(key))
+        age = self.situation.now - entry.cutover_at
+        if answer and answer.state is GateState.HELD and age >= self.situation.rules.settle / 2:
+            return answer.reason
+        return ""
+
+    def _step_back(self, live: LiveObject, old: Body, trouble: str, old_seen: str) -> Step:
+        situation = self.situation
+        desired = situation.desired.manifests[live.id]
+        policy = situation.policy
+        parts = facets(two_way(old, desired.body, policy), desired.body, old, (old,), policy)
+        body = widened(desired.body, old, parts, policy, moved=False)
+        entry = situation.ledger.entries[live.id]
+        return Step(
+            id=live.id,
+            verb=Verb.POINT_BACK,
+            category=Category.REPOINT,
+            form=Form.WIDENED,
+            says=trouble,
+            gates=(Gate("serves", "the old backend still serves", GateState.OPEN, old_seen),),
+            body=stamped(body, situation.desired.set_name, self.generation, situation.desired.revision),
+            bases=entry.bases,
+            uid=live.uid,
+            resource_version=live.resource_version,
+            is_pointer=True,
+        )
+
+    @cached_property
+    def gates(self) -> Gates:
+        """The judge of this plan."""
+        steps = [step for draft in self.drafts.values() for step in draft.steps]
+        waiting = (Verb.REPLACE,)
+        pending = {s.id: s.key for s in reversed(steps) if s.is_additive or s.verb in waiting}
+        moving = {s.id: s.key for s in steps if s.verb in (Verb.CUTOVER, Verb.POINT_BACK)}
+        return Gates(self.situation, pending, moving, frozenset(self.departures))
+
+    @cached_property
+    def creation(self) -> Creation:
+        """The judge of what is made new."""
+        return Creation(self.gates)
+
+    def _gated_steps(self) -> Iterator[Step]:
+        unfinished = {
+            step.id
+            for draft in (*self.drafts.values(), *self.departures.values())
+            for step in draft.steps
+            if not (step.verb is Verb.DELETE and step.id.group_kind == NAMESPACE)
+        }
+        pruning = Pruning(self.gates, frozenset(unfinished))
+        for draft in self.drafts.values():
+            for step in draft.steps:
+                yield replace(step, gates=(*step.gates, *self._gates_of(step, draft)))
+        for key, draft in self.departures.items():
+            live = self.situation.live.objects[key]
+            for step in draft.steps:
+                gates = self.gates.handover if step.verb is Verb.ABANDON else pruning.of(live)
+                yield replace(step, gates=(*step.gates, *gates))
+
+    def _gates_of(self, step: Step, draft: Draft) -> tuple[Gate, ...]:
+        if step.verb is Verb.CREATE:
+            return self.creation.of(self.situation.desired.manifests[step.id], is_pointer=step.is_pointer)
+        if step.verb is Verb.CUTOVER:
+            return self.gates.cutover(step.id, draft.facets)
+        if step.verb is Verb.NARROW:
+            return self.gates.narrow(step.id, draft.facets)
+        return ()
+
+    def _questions(self, steps: tuple[Step, ...]) -> frozenset[Question]:
+        wanted: set[Question] = {d.question for d in self.drafts.values() if d.question}
+        wanted.update(self.gates.questions())
+        for step in steps:
+            wanted.update(_accesses(step))
+            others = [gate for gate in step.closed_gates if gate.name != "empty"]
+            if step.verb is Verb.DELETE and step.id.group_kind == NAMESPACE and not others:
+                wanted.add(NamespaceContents(step.id.name))
+        return frozenset(wanted - self.situation.answers.keys())
+
+    def _denied(self, steps: Iterable[Step]) -> tuple[Gate, ...]:
+        """One missing right holds every step: a handoff does not stop half-way for want of it."""
+        asked = {access for step in steps for access in _accesses(step)}
+        answers = [(access, self.situation.answers.get(access)) for access in sorted(asked)]
+        closed = [(a, answer) for a, answer in answers if answer and answer.state is not GateState.OPEN]
+        if not closed:
+            return ()
+        state = GateState.HELD if any(a.state is GateState.HELD for _, a in closed) else GateState.UNKNOWN
+        said = "; ".join(
+            f"may not {a.verb} {a.kind} {a.namespace}: {answer.reason}" for a, answer in closed[:3]
+        )
+        return (Gate("allowed", "every request of the plan is permitted", state, said),)
+
+
+def _accesses(step: Step) -> tuple[Access, ...]:
+    verbs = {Verb.CREATE: ("create", "patch"), Verb.DELETE: ("delete",), Verb.REPLACE: ()}
+    kind = step.id.group_kind
+    return tuple(Access(v, *kind, step.id.namespace, "") for v in verbs.get(step.verb, ("patch",)))

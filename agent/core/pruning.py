@@ -1,0 +1,130 @@
+"""What must be seen before an object is deleted: last of all, users before what they use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from agent.core.gates import Gates, gate
+from agent.core.health import health
+from agent.core.idle import services_selecting, users_by_name, users_of_subject
+from agent.core.model import GroupKind, LiveObject, ObjectId
+from agent.core.steps import Gate, GateState, NamespaceContents
+from agent.core.workloads import template_of
+
+NAMESPACE = GroupKind("", "Namespace")
+_CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
+_APISERVICE = ("apiregistration.k8s.io", "APIService")
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Judges the deletes of one plan. ``unfinished`` are the objects that other steps still wait for."""
+
+    gates: Gates
+    unfinished: frozenset[ObjectId]
+
+    def of(self, live: LiveObject) -> tuple[Gate, ...]:
+        """Every gate of the delete of ``live``."""
+        own = tuple(g for g in (self.ours(live), self.approved(live)) if g is not None)
+        if self.gates.situation.policy.unblocks(live.body):
+            return (self.gates.complete(), *own)
+        gates = [*self.gates.handover, *own, self.unreferenced(live)]
+        if live.body.get("subjects"):
+            gates.append(self.idle(live))
+        if live.id.group_kind == NAMESPACE:
+            gates += [self.last(), self.discoverable(), self.empty(live)]
+        if live.id.group_kind == _CRD:
+            gates.append(self.without_objects(live))
+        return tuple(gates)
+
+    def ours(self, live: LiveObject) -> Gate | None:
+        """Only what carries the set's label is deleted, whatever the ledger says."""
+        own = self.gates.situation.desired.set_name
+        if live.set_name == own:
+            return None
+        reason = f"the label of set {own} was taken off; put it back, or delete the object by hand"
+        return Gate("ours", "the object carries the set's label", GateState.HELD, reason)
+
+    def approved(self, live: LiveObject) -> Gate | None:
+        """Kinds that take data or other objects along go only when a person has said so."""
+        situation = self.gates.situation
+        if not situation.policy.needs_approval(live.id):
+            return None
+        wants = "a person has allowed it"
+        if situation.is_allowed(live.id, situation.rules.allow):
+            return Gate("approved", wants, GateState.OPEN, "allowed by the set's configuration")
+        reason = f"needs approval: prune: {{allow: [{live.id}]}}"
+        return Gate("approved", wants, GateState.HELD, reason)
+
+    def unreferenced(self, live: LiveObject) -> Gate:
+        """No live object or pod names it, and no Service lives on its pods."""
+        situation = self.gates.situation
+        unknown = situation.live.why_unknown((GroupKind("", "Pod"), GroupKind("", "Service")))
+        wants = "nothing live uses it"
+        if unknown:
+            return Gate("unreferenced", wants, GateState.UNKNOWN, unknown)
+        users = [*users_by_name(situation, live.id), *self._services(live)]
+        return gate("unreferenced", wants, (f"used by {user}" for user in users), wants)
+
+    def _services(self, live: LiveObject) -> Iterator[str]:
+        situation = self.gates.situation
+        if template_of(situation.policy, live.body) is None:
+            return
+        for service in services_selecting(situation, live):
+            if service.id in self.gates.leaving:
+                yield f"{service.id} (goes first)"
+                continue
+            selector = (service.body.get("spec") or {}).get("selector") or {}
+            others = situation.workloads.selected(service.id.namespace, selector)
+            if not any(other.id in situation.desired.manifests for other in others):
+                yield f"{service.id} (nothing else stands behind it)"
+
+    def idle(self, live: LiveObject) -> Gate:
+        """No pod of the old generation works under a subject of the binding."""
+        wants = "nothing that runs has rights from it alone"
+        users: Iterable[str] = (
+            user
+            for subject in live.body.get("subjects") or ()
+            for user in users_of_subject(self.gates.situation, subject, live.id.namespace)
+        )
+        return gate("idle", wants, self.gates.traced(users), wants)
+
+    def last(self) -> Gate:
+        """A namespace takes everything in it along: it goes after all else is done."""
+        wants = "everything else is done"
+        return gate("last", wants, (f"{key} first" for key in sorted(self.unfinished)), wants)
+
+    def discoverable(self) -> Gate:
+        """A namespace ends only with discovery of every group whole (kubernetes/kubernetes#60807)."""
+        situation = self.gates.situation
+        wants = "every APIService is available"
+        unknown = situation.live.why_unknown((GroupKind(*_APISERVICE),))
+        if unknown:
+            return Gate("discoverable", wants, GateState.UNKNOWN, unknown)
+        troubles = []
+        for service in situation.live.of_kind(*_APISERVICE):
+            verdict = health(service, situation.health)
+            if not verdict.is_ready:
+                troubles.append(f"{service.id}: {verdict.message}")
+        return gate("discoverable", wants, troubles, wants)
+
+    def empty(self, live: LiveObject) -> Gate:
+        """Nothing of anybody else stands in the namespace."""
+        wants = "nothing of others stands in it"
+        answer = self.gates.situation.answers.get(NamespaceContents(live.id.name))
+        if answer is None or answer.state is not GateState.OPEN:
+            state = answer.state if answer else GateState.UNKNOWN
+            return Gate("empty", wants, state, answer.reason if answer else "not asked yet")
+        return gate("empty", wants, (f"{key} is there" for key in answer.ids), wants)
+
+    def without_objects(self, live: LiveObject) -> Gate:
+        """Deleting a CustomResourceDefinition deletes every object of its kind."""
+        spec = live.body.get("spec") or {}
+        kind = GroupKind(str(spec.get("group")), str((spec.get("names") or {}).get("kind")))
+        wants = f"no {kind} is left"
+        unknown = self.gates.situation.live.why_unknown((kind,))
+        if unknown:
+            return Gate("without-objects", wants, GateState.UNKNOWN, unknown)
+        objects = self.gates.situation.live.of_kind(*kind)
+        return gate("without-objects", wants, (f"{obj.id} is there" for obj in objects), wants)

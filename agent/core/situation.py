@@ -1,0 +1,78 @@
+"""Everything that a plan is made from, and the indexes over it that gates share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+
+from agent.core.health import HealthRules
+from agent.core.ledger import Ledger
+from agent.core.model import Body, Desired, Live, ObjectId
+from agent.core.policy import Policy
+from agent.core.references import Graph
+from agent.core.steps import Answers
+from agent.core.workloads import Workloads
+
+
+class Foreign(Enum):
+    """What becomes of entries in shared lists that no Git version ever had."""
+
+    HOLD = "hold"
+    KEEP = "keep"
+    DROP = "drop"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the set's configuration says to the plan.
+
+    ``settle`` in seconds; ``allow`` are kinds (``Namespace``) or objects (``Namespace old``) that may be
+    pruned although policy asks for approval; ``allow_downtime`` are objects (``Deployment ns/name``).
+    """
+
+    manager: str
+    settle: float = 10.0
+    allow: frozenset[str] = frozenset()
+    allow_downtime: frozenset[str] = frozenset()
+    foreign: Foreign = Foreign.HOLD
+
+
+@dataclass(frozen=True)
+class Situation:
+    """The input of ``make_plan``. ``applied`` are, for each member, the bodies of its ledger bases.
+
+    ``now`` is in seconds of the Unix epoch, on the clock that the cluster's timestamps are compared with.
+    """
+
+    desired: Desired
+    live: Live
+    applied: Mapping[ObjectId, tuple[Body, ...]]
+    ledger: Ledger
+    policy: Policy
+    health: HealthRules
+    rules: Rules
+    now: float
+    answers: Answers = field(default_factory=dict)
+
+    @cached_property
+    def workloads(self) -> Workloads:
+        """Pods and workloads of the observation."""
+        return Workloads(self.live, self.policy)
+
+    @cached_property
+    def live_graph(self) -> Graph:
+        """Who names whom in the cluster now."""
+        return Graph({key: obj.body for key, obj in self.live.objects.items()}, self.policy)
+
+    @cached_property
+    def next_graph(self) -> Graph:
+        """Who names whom once everything desired stands beside what is live."""
+        bodies = {key: obj.body for key, obj in self.live.objects.items()}
+        wanted = {key: manifest.body for key, manifest in self.desired.manifests.items()}
+        return Graph(bodies | wanted, self.policy)
+
+    def is_allowed(self, object_id: ObjectId, allowed: frozenset[str]) -> bool:
+        """Whether the configuration names this object or its whole kind."""
+        return bool({str(object_id), str(object_id.group_kind), object_id.kind} & allowed)

@@ -1,0 +1,143 @@
+"""Which pods run, under whom, and whether they are of the template that their workload has now.
+
+A pod's generation is found by its owners, never by its labels: Pod -> ReplicaSet -> Deployment, or
+Pod -> StatefulSet, DaemonSet, Job. ``deployment.kubernetes.io/revision`` tells the current ReplicaSet of a
+Deployment, ``controller-revision-hash`` the current pods of a StatefulSet
+(kubernetes.io/docs/concepts/workloads/controllers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from agent.core.model import Body, Live, LiveObject
+from agent.core.policy import Policy, group_kind_of
+
+_REVISION = "deployment.kubernetes.io/revision"
+_FINISHED = ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True)
+class Workloads:
+    """An index over the pods and workloads of one observation."""
+
+    live: Live
+    policy: Policy
+
+    @cached_property
+    def _by_uid(self) -> Mapping[str, LiveObject]:
+        return {obj.uid: obj for obj in self.live.objects.values()}
+
+    @cached_property
+    def running(self) -> tuple[LiveObject, ...]:
+        """Pods that run or may still run: terminating ones count, finished ones do not."""
+        pods = self.live.of_kind("", "Pod")
+        return tuple(pod for pod in pods if (pod.body.get("status") or {}).get("phase") not in _FINISHED)
+
+    @cached_property
+    def templated(self) -> tuple[LiveObject, ...]:
+        """Live objects that make pods from a template, by the policy's table, whatever their replicas."""
+        return tuple(
+            obj for obj in self.live.objects.values() if template_of(self.policy, obj.body) is not None
+        )
+
+    def owner(self, obj: LiveObject) -> LiveObject | None:
+        """The live controller of ``obj``, or None."""
+        for ref in obj.metadata.get("ownerReferences") or ():
+            if ref.get("controller"):
+                return self._by_uid.get(str(ref.get("uid")))
+        return None
+
+    def root(self, obj: LiveObject) -> LiveObject:
+        """The top of the chain of controllers: ``obj`` itself where nothing controls it."""
+        owner = self.owner(obj)
+        return obj if owner is None else self.root(owner)
+
+    def is_of_current_template(self, pod: LiveObject) -> bool:
+        """Whether ``pod`` was made from the template that its workload has now, and is to stay.
+
+        A pod that is terminating, that nothing controls, or whose workload has not observed its last
+        change is not.
+        """
+        workload = self.root(pod)
+        if pod.is_deleting or workload is pod or workload.is_deleting or not has_observed(workload):
+            return False
+        direct = self.owner(pod)
+        if direct is not None and direct is not workload and _REVISION in workload.annotations:
+            return direct.annotations.get(_REVISION) == workload.annotations[_REVISION]
+        update = (workload.body.get("status") or {}).get("updateRevision")
+        return update is None or pod.labels.get("controller-revision-hash") == update
+
+    def selected(self, namespace: str, selector: Mapping[str, str]) -> tuple[LiveObject, ...]:
+        """Root workloads in ``namespace`` whose pods an equality selector matches; {} matches none."""
+        if not selector:
+            return ()
+        return tuple(
+            obj
+            for obj in self.templated
+            if obj.id.namespace == namespace
+            and self.owner(obj) is None
+            and selector.items() <= labels_of_template(self.policy, obj.body).items()
+        )
+
+
+def has_observed(workload: LiveObject) -> bool:
+    """Whether the controller has seen the last change (observedGeneration reaches metadata.generation)."""
+    observed = (workload.body.get("status") or {}).get("observedGeneration")
+    wanted = workload.metadata.get("generation")
+    return observed is None or wanted is None or observed >= wanted
+
+
+def template_of(policy: Policy, body: Body) -> Body | None:
+    """The pod template of a workload, or None where the tables know none for its kind."""
+    pattern = policy.of(group_kind_of(body)).pod_template
+    if pattern is None:
+        return None
+    node: Any = body
+    for part in pattern:
+        node = node.get(part) if isinstance(node, dict) else None
+    return node if isinstance(node, dict) else None
+
+
+def labels_of_template(policy: Policy, body: Body) -> Mapping[str, str]:
+    """The labels that the workload's pods will carry; empty where it has no template."""
+    template = template_of(policy, body) or {}
+    return (template.get("metadata") or {}).get("labels") or {}
+
+
+def service_account_of(pod_spec: Body) -> str:
+    """The name of the ServiceAccount that a pod spec runs under (``default`` when it names none)."""
+    return str(pod_spec.get("serviceAccountName") or pod_spec.get("serviceAccount") or "default")
+
+
+def is_ready(pod: LiveObject) -> bool:
+    """Whether the pod's Ready condition is True and it is not going."""
+    return not pod.is_deleting and ready_since(pod) is not None
+
+
+def ready_since(pod: LiveObject) -> str | None:
+    """The time at which Ready last became True (RFC 3339), or None where it is not True."""
+    for condition in (pod.body.get("status") or {}).get("conditions") or ():
+        if condition.get("type") == "Ready" and condition.get("status") == "True":
+            return str(condition.get("lastTransitionTime") or "")
+    return None
+
+
+def trouble_of(pod: LiveObject) -> str:
+    """What keeps a pod from being ready, in the words of its status; empty when it is ready."""
+    if is_ready(pod):
+        return ""
+    if pod.is_deleting:
+        return "terminating"
+    status = pod.body.get("status") or {}
+    for container in status.get("containerStatuses") or ():
+        waiting = (container.get("state") or {}).get("waiting") or {}
+        if waiting.get("reason"):
+            return str(waiting["reason"])
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            return f"{condition.get('reason', 'unschedulable')}: {condition.get('message', '')}".rstrip(": ")
+    return "starting" if status.get("phase") == "Pending" else "not ready"
