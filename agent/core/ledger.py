@@ -11,7 +11,11 @@ from agent.core.model import Form, ObjectId
 
 
 class Source(NamedTuple):
-    """Where a written body came from; ``document`` counts from 1."""
+    """Where a written body came from.
+
+    ``document`` counts from 1 what the file yields, as in ``Origin``: each document that holds something,
+    and each entry of a List in its place. It depends on the file's bytes alone.
+    """
 
     commit: str
     file: str

@@ -164,9 +164,11 @@ class _Reader:
     def _alias(self, event: Any, line: int) -> None:
         target = self._anchors.get(event.anchor)
         if target is None:
-            raise Unreadable(f"unknown anchor '{event.anchor}' referenced", line)
+            raise Unreadable(
+                "an alias names no anchor before it; put quotes around text that starts with *", line
+            )
         if target.is_open:
-            raise Unreadable(f"anchor '{event.anchor}' value contains itself", line)
+            raise Unreadable("an anchor's value contains itself", line)
         self._aliased += target.size
         self._decoded += target.size + 1
         if self._is_bomb():
