@@ -6,18 +6,20 @@ Source of the format: kubernetes.io/docs/reference/using-api/server-side-apply (
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from agent.core.model import Body, PathPart
-from agent.core.normalize import Tree
 from agent.core.rules import MISSING
 
-Bases: TypeAlias = Callable[[], Sequence[Tree]]
-"""The trees of the applied bodies, made only when they are asked for."""
+Node: TypeAlias = Mapping[str, Any]
+"""One level of fieldsV1: ``f:name``, ``k:{keys}`` and ``v:value`` to the level below."""
+
+Bases: TypeAlias = Callable[[], Sequence[Any]]
+"""The trees of the applied bodies (below the root: leaves too), made only when they are asked for."""
 
 
-def owned_by(manager: str, live: Body) -> tuple[Any, ...]:
+def owned_by(manager: str, live: Body) -> tuple[Node, ...]:
     """The fieldsV1 trees of what ``manager`` applied in a live body (one for each API version used)."""
     entries = (live.get("metadata") or {}).get("managedFields") or []
     return tuple(
@@ -35,7 +37,7 @@ class Claims:
 
     __slots__ = ("_bases", "_owned")
 
-    def __init__(self, owned: tuple[Any, ...], bases: Bases) -> None:
+    def __init__(self, owned: tuple[Node, ...], bases: Bases) -> None:
         self._owned = owned
         self._bases = bases
 
@@ -47,10 +49,10 @@ class Claims:
     def below(self, part: PathPart) -> Claims:
         """The claims of a child field."""
         name = _field_name(part) if self._owned else ""
-        owned = tuple(node[name] for node in self._owned if name in node)
+        owned = tuple(node[name] for node in self._owned if node.get(name) is not None)
         bases = self._bases
 
-        def of_part() -> Sequence[Tree]:
+        def of_part() -> Sequence[Any]:
             children = (tree.get(part, MISSING) for tree in bases() if isinstance(tree, dict))
             return [child for child in children if child is not MISSING]
 

@@ -1,91 +1,40 @@
-"""What an in-place change takes away: its facets, each with its own category."""
+"""What an in-place change takes away: its facets, each with its own category.
+
+A change is additive only where it takes nothing away from what is in service. Every field that differs goes
+to the facets whose rows of the tables speak of it; what no row speaks of is set in place (ADDS).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
-from typing import Any, NamedTuple
+from typing import Final
 
-from agent.core.model import Body, Category, FieldChange, FieldPath, GroupKind, ObjectId
-from agent.core.policy import Policy
+from agent.core.facets import FINDERS, Facet, FacetKind, Sides
+from agent.core.model import Body, Category, FieldChange, Reason, path_text
+from agent.core.policy import Policy, group_kind_of
+from agent.core.targets import Pointer, Target, pointers_of
 
+__all__ = ["Facet", "FacetKind", "Pointer", "Target", "classify", "facets", "pointers_of"]
 
-class FacetKind(Enum):
-    """What a part of an in-place change does."""
-
-    ADDS = "adds"
-    """Nothing is taken away: fields set, rollouts that keep the old pods until new ones are ready."""
-    UNION = "union"
-    """A shared list: widened to the union, narrowed later."""
-    POINTS = "points"
-    """A pointer: moves in one write when its target serves."""
-    PART = "part"
-    """A port, a key, a path, a version goes."""
-    CAPACITY = "capacity"
-    """A number of replicas goes down."""
-    IMMUTABLE = "immutable"
-    """The API server refuses it in place."""
-    DOWNTIME = "downtime"
-    """A rollout that stops old pods before new ones are ready."""
-
-
-class Target(NamedTuple):
-    """What a pointer names: an object, or (kind Pod, no name) the pods with these labels."""
-
-    kind: GroupKind
-    namespace: str
-    name: str
-    selector: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def id(self) -> ObjectId | None:
-        """The object's identity; None where pods are named by their labels."""
-        return ObjectId(*self.kind, self.namespace, self.name) if self.name else None
-
-    def __str__(self) -> str:
-        """``Service ns/name``, or ``pods a=b,c=d in ns``."""
-        if self.name:
-            return str(ObjectId(*self.kind, self.namespace, self.name))
-        return f"pods {','.join(f'{k}={v}' for k, v in self.selector)} in {self.namespace}"
-
-
-class Pointer(NamedTuple):
-    """A field that says where requests go, and where."""
-
-    path: FieldPath
-    target: Target
-
-
-@dataclass(frozen=True, slots=True)
-class Facet:
-    """One part of an in-place change.
-
-    ``path`` is the shared list, the pointer, the part. For UNION ``added`` are entries that live lacks,
-    ``removed`` entries that only a former Git version wanted, ``foreign`` entries that no Git version had.
-    For POINTS ``old`` and ``new`` are what live and desired point at (None: at nothing that is named).
-    """
-
-    kind: FacetKind
-    category: Category
-    fields: tuple[FieldChange, ...]
-    reason: str
-    path: FieldPath = ()
-    added: tuple[Any, ...] = ()
-    removed: tuple[Any, ...] = ()
-    foreign: tuple[Any, ...] = ()
-    old: Target | None = None
-    new: Target | None = None
+_SHOWN: Final = 3
 
 
 def facets(
     fields: Sequence[FieldChange], desired: Body, live: Body, applied: Sequence[Body], policy: Policy
 ) -> tuple[Facet, ...]:
     """The parts of the change ``fields`` (from agent/core/diff.py), worst first; empty for no change."""
-    del desired, live, applied, policy
     if not fields:
         return ()
-    return (Facet(FacetKind.ADDS, Category.ADDITIVE, tuple(fields), f"{len(fields)} fields"),)
+    sides = Sides(desired, live, tuple(applied), policy, policy.of(group_kind_of(desired)))
+    left = list(fields)
+    found: list[Facet] = []
+    for finder in FINDERS:
+        found.extend(finder(sides, left))
+        taken = {change.path for facet in found for change in facet.fields}
+        left = [change for change in fields if change.path not in taken]
+    if left:
+        found.append(Facet(FacetKind.ADDS, Category.ADDITIVE, tuple(left), _adds(left), left[0].path))
+    return tuple(sorted(found, key=lambda facet: -facet.category.severity))
 
 
 def classify(parts: Sequence[Facet]) -> tuple[Category, str]:
@@ -94,7 +43,8 @@ def classify(parts: Sequence[Facet]) -> tuple[Category, str]:
     return (worst.category, worst.reason) if worst else (Category.ADDITIVE, "")
 
 
-def pointers_of(body: Body, policy: Policy) -> tuple[Pointer, ...]:
-    """Every pointer of an object that names a target, in the order of the tables."""
-    del body, policy
-    return ()
+def _adds(left: Sequence[FieldChange]) -> str:
+    texts = [path_text(change.path) for change in left[:_SHOWN]]
+    more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
+    drift = " back" if all(change.reason is Reason.DRIFT for change in left) else ""
+    return f"sets {', '.join(texts)}{more}{drift}"

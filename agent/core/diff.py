@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from deepdiff import DeepDiff
 
 from agent.core.claims import AllClaims, Claims, owned_by
 from agent.core.fields import get, rule_at
 from agent.core.model import ABSENT, Body, FieldChange, FieldPath, LiveObject, Manifest, Reason, path_text
-from agent.core.normalize import Tree, comparable, freeze, is_default, thaw
+from agent.core.normalize import ORDER, Tree, comparable, freeze, is_default, thaw
 from agent.core.paths import covers
 from agent.core.policy import KindPolicy, Policy, group_kind_of
 from agent.core.rules import MISSING, Rule
-
-_ORDER: Final = "\0order"
-"""Stands in a tree beside the items of a list whose order counts and differs."""
 
 
 def three_way(
@@ -121,8 +118,8 @@ def _mark_order(wanted: Tree, has: Tree, out_wanted: Tree, out_has: Tree) -> Non
     common = [key for key in wanted if key in has]
     live_order = [key for key in has if key in wanted]
     if common != live_order:
-        out_wanted[_ORDER] = freeze([[value for _, value in key] for key in common])
-        out_has[_ORDER] = freeze([[value for _, value in key] for key in live_order])
+        out_wanted[ORDER] = freeze([[value for _, value in key] for key in common])
+        out_has[ORDER] = freeze([[value for _, value in key] for key in live_order])
 
 
 _Why = Callable[[FieldPath, Any, Any], Reason]
@@ -135,8 +132,8 @@ def _reasons(applied: Sequence[Body], kind: KindPolicy, policy: Policy) -> _Why:
     bases = [comparable(body, policy) for body in applied]
 
     def why(path: FieldPath, before: Any, after: Any) -> Reason:
-        if path[-1] == _ORDER:
-            stood = [_order(base, path, after) for base in bases]
+        if path[-1] == ORDER:
+            stood: list[Any] = [_order(base, path, after) for base in bases]
         else:
             stood = [_at(base, path) for base in bases]
         if stood[-1] == after:
@@ -180,8 +177,8 @@ def _changes(has: _Side, wanted: _Side, kind: KindPolicy, why: _Why) -> tuple[Fi
     out = []
     for path, before, after in _differences(has[0], wanted[0]):
         reason = why(path, before, after)
-        if path[-1] == _ORDER:
-            out.append(FieldChange(path[:-1], thaw(before), thaw(after), reason))
+        if path[-1] == ORDER:
+            out.append(FieldChange(path, thaw(before), thaw(after), reason))
         else:
             told = (_told(path, before, has[1], kind), _told(path, after, wanted[1], kind))
             out.append(FieldChange(path, *told, reason))

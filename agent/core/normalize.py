@@ -13,7 +13,7 @@ import json
 from typing import Any, Final, TypeAlias
 
 from agent.core.fields import find, get, item_parts, put
-from agent.core.model import COMMIT_ANNOTATION, GENERATION_LABEL, SET_LABEL, Body
+from agent.core.model import COMMIT_ANNOTATION, GENERATION_LABEL, SET_LABEL, Body, PathPart
 from agent.core.policy import KindPolicy, Policy, group_kind_of
 from agent.core.quantity import canonical
 from agent.core.rules import MISSING, Rule
@@ -23,6 +23,9 @@ Tree: TypeAlias = dict[Any, Any]
 
 OURS: Final = {"labels": (SET_LABEL, GENERATION_LABEL), "annotations": (COMMIT_ANNOTATION,)}
 """What Trapeze itself writes into metadata: never a difference."""
+
+ORDER: Final[PathPart] = (("", "order"),)
+"""Stands among the items of a list whose order counts, where it differs; its value names the items."""
 
 _FROZEN: Final = "\0"
 
@@ -49,6 +52,11 @@ def applicable(body: Body, policy: Policy) -> Body:
     metadata = body.get("metadata") or {}
     named = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
     return {**identity, **sent, "metadata": {**named, **sent.get("metadata", {})}}
+
+
+def canonical_text(value: Any, rule: Rule) -> str:
+    """One text for every spelling of a value inside something atomic (an entry of a shared list)."""
+    return json.dumps(_plain(value, rule), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def freeze(value: Any) -> str:
@@ -162,6 +170,11 @@ def is_default(tree: Any, rule: Rule, siblings: Tree) -> bool:
     if rule.same_as:
         return bool(tree == siblings.get(rule.same_as, MISSING))
     return rule.default is not MISSING and tree == _leaf(rule.default, rule)
+
+
+def is_as_defaulted(value: Any, rule: Rule) -> bool:
+    """Whether a raw value is what the server would have put itself."""
+    return is_default(_tree(value, rule), rule, {})
 
 
 def _plain(value: Any, rule: Rule) -> Any:

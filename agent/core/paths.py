@@ -11,7 +11,7 @@ import re
 from enum import Enum
 from typing import Final, TypeAlias
 
-from agent.core.model import FieldPath
+from agent.core.model import FieldPath, PathPart
 
 
 class Wild(Enum):
@@ -80,3 +80,11 @@ def contains(path: FieldPath, pattern: Pattern) -> bool:
 def starts_with(path: FieldPath, prefix: FieldPath) -> bool:
     """Whether ``path`` is ``prefix`` or lies below it."""
     return path[: len(prefix)] == prefix
+
+
+def instance(pattern: Pattern, beside: FieldPath) -> FieldPath:
+    """The path that ``pattern`` names in the same list items as ``beside``."""
+    path: list[PathPart] = []
+    for at, part in enumerate(pattern):
+        path.append(beside[at] if isinstance(part, Wild) and at < len(beside) else str(part))
+    return tuple(path)

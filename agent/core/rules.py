@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Final
 
 from agent.core import tables
@@ -14,12 +15,14 @@ from agent.core.paths import Pattern, Wild
 from agent.core.tables import Placed
 
 
-class _Missing:
+class _Missing(Enum):
+    MISSING = "missing"
+
     def __repr__(self) -> str:
         return "MISSING"
 
 
-MISSING: Final = _Missing()
+MISSING: Final = _Missing.MISSING
 """No value at all (None is one that JSON has)."""
 
 
