@@ -6,7 +6,7 @@ from tests.rig.api import Api
 from tests.rig.cluster import Cluster
 
 
-def deployment(name: str = "web", replicas: int = 2, **knobs: str) -> dict[str, Any]:
+def deployment(name: str = "web", **knobs: str) -> dict[str, Any]:
     """A Deployment of plain HTTP servers in the namespace web."""
     annotations = {f"standin.dev/{key.replace('_', '-')}": value for key, value in knobs.items()}
     container = {"name": "web", "image": "standin/http:v1", "ports": [{"containerPort": 80}]}
@@ -15,7 +15,7 @@ def deployment(name: str = "web", replicas: int = 2, **knobs: str) -> dict[str, 
         "kind": "Deployment",
         "metadata": {"name": name, "namespace": "web"},
         "spec": {
-            "replicas": replicas,
+            "replicas": 2,
             "selector": {"matchLabels": {"app": name}},
             "template": {
                 "metadata": {"labels": {"app": name}, "annotations": annotations},

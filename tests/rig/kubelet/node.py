@@ -50,6 +50,8 @@ class Node:
             body = {"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": {"podCIDR": netns.PODS}}
             self.admin.create("/api/v1/nodes", body)
         self._write_node(CAPACITY)
+        # Admission taints a new Node as not ready; the controller that takes the taint off does not run here.
+        self.admin.patch(NODE, {"spec": {"taints": None}})
 
     def _write_node(self, capacity: int) -> None:
         room = {"pods": str(capacity), "cpu": "64", "memory": "256Gi", "ephemeral-storage": "1Ti"}
