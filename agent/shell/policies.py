@@ -30,7 +30,7 @@ def read_tables(files: Iterable[Path]) -> Iterator[tuple[str, Any]]:
     """Name and parsed content of each file; raises ConfigError that names the file and the place."""
     for file in files:
         try:
-            yield file.name, YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+            yield file.name, YAML(typ="safe").load(file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, YAMLError) as error:
             raise ConfigError(f"policy file {file}: {error}") from error
 
