@@ -83,4 +83,11 @@ class Invalid(ClusterError):
 
 
 class Rejected(ClusterError):
-    """Admission refused it (webhook, policy, quota), or a webhook with failurePolicy Fail is down."""
+    """Admission refused it (webhook, policy, quota), or a webhook with failurePolicy Fail is down.
+
+    ``is_unanswered`` tells the two apart: nobody said no, the webhook could not be asked.
+    """
+
+    def __init__(self, message: str, *, is_unanswered: bool = False) -> None:
+        super().__init__(message)
+        self.is_unanswered = is_unanswered

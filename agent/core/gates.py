@@ -15,11 +15,10 @@ from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
 from agent.core.health import health
 from agent.core.idle import old_pods_using, users_of_role, users_of_subject
 from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.references import pod_template
 from agent.core.situation import Foreign, Situation
 from agent.core.steps import Gate, GateState, Question, Request
-from agent.core.workloads import template_of
 
-_APISERVICE = GroupKind("apiregistration.k8s.io", "APIService")
 _SHOWN = 3
 
 
@@ -99,19 +98,16 @@ class Gates:
                 seen = backend(self.situation, pointer.target)
                 if seen.state is not GateState.OPEN:
                     yield f"{key} at {pointer.target}: {seen.reason}"
-            if self.asks_for_request(key):
+            if self.situation.policy.request_of(obj.body):
                 answer = self.situation.answers.get(Request(key))
                 if answer is None or answer.state is not GateState.OPEN:
                     yield f"{key}: {answer.reason if answer else 'not asked yet'}"
 
-    def asks_for_request(self, key: ObjectId) -> bool:
-        """Whether a moved pointer of this kind can be asked with a real request."""
-        return key.group_kind == _APISERVICE
-
     def questions(self) -> Iterator[Question]:
         """The requests through moved pointers that the settled gate wants answered."""
         for key, entry in self.situation.ledger.entries.items():
-            if entry.cutover_at and self.asks_for_request(key):
+            obj = self.situation.live.get(key)
+            if entry.cutover_at and obj is not None and self.situation.policy.request_of(obj.body):
                 yield Request(key)
 
     # What one step waits for.
@@ -193,7 +189,7 @@ class Gates:
 
     def _makes_pods(self, key: ObjectId) -> bool:
         obj = self.situation.live.get(key)
-        return obj is not None and template_of(self.situation.policy, obj.body) is not None
+        return obj is not None and pod_template(obj.body, self.situation.policy) is not None
 
     def foreign(self, facets: Iterable[Facet]) -> Gate | None:
         """Entries that no Git version had belong to somebody else."""

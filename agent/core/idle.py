@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.core.model import Body, LiveObject, ObjectId
-from agent.core.references import PodSelector, Reference, uses
+from agent.core.references import PodSelector, Reference, pod_template, uses
 from agent.core.situation import Situation
-from agent.core.workloads import service_account_of, template_of
+from agent.core.workloads import service_account_of
 
 
 def users_of_account(situation: Situation, namespace: str, name: str) -> Iterator[str]:
@@ -30,7 +30,7 @@ def users_of_account(situation: Situation, namespace: str, name: str) -> Iterato
     for workload in situation.workloads.templated:
         if workload.id.namespace != namespace or workload.id in situation.desired.manifests:
             continue
-        template = template_of(situation.policy, workload.body) or {}
+        template = pod_template(workload.body, situation.policy) or {}
         account = service_account_of(template.get("spec") or {})
         if account == name and situation.workloads.owner(workload) is None:
             yield str(workload.id)
@@ -92,12 +92,12 @@ def _needs(reference: Reference, object_id: ObjectId) -> bool:
 def _is_in_use(situation: Situation, obj: LiveObject) -> bool:
     if obj.id.group_kind == ("", "Pod"):
         return obj in situation.workloads.running
-    return situation.workloads.owner(obj) is None or template_of(situation.policy, obj.body) is None
+    return situation.workloads.owner(obj) is None or pod_template(obj.body, situation.policy) is None
 
 
 def services_selecting(situation: Situation, workload: LiveObject) -> Iterator[LiveObject]:
     """Live Services that select the workload's pods by their template's labels."""
-    template = template_of(situation.policy, workload.body) or {}
+    template = pod_template(workload.body, situation.policy) or {}
     labels = (template.get("metadata") or {}).get("labels") or {}
     for service in situation.live.of_kind("", "Service"):
         for reference in uses(service.body, situation.policy):

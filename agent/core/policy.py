@@ -7,6 +7,7 @@ and path). A fact about a kind that is not in a table is not known here.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -24,6 +25,8 @@ from agent.errors import ConfigError
 
 PODS: Final = GroupKind("", "Pod")
 """The kind of a target that names pods by their labels."""
+
+_FIELD: Final = re.compile(r"\{([^}]+)\}")
 
 TABLES_OF_OTHERS: Final = frozenset({"kinds", "readiness"})
 """Tables in the same folder that have models of their own."""
@@ -119,6 +122,20 @@ class Policy:
         """Whether this object is pruned only with approval."""
         return self._protection(object_id, "approval")
 
+    def is_incidental(self, object_id: ObjectId) -> bool:
+        """Whether the cluster makes this object in every namespace by itself."""
+        return any(
+            row.kind[0] == str(object_id.group_kind) and (not row.names or object_id.name in row.names)
+            for row in self.tables.incidental
+        )
+
+    def request_of(self, body: Body) -> str:
+        """The API path of a real request through this pointer, or empty where the tables know none."""
+        for placed in self.of(group_kind_of(body)).pointers:
+            if placed.row.request:
+                return _FIELD.sub(lambda match: str(_field(body, match[1])), placed.row.request)
+        return ""
+
     def unblocks(self, body: Body) -> str:
         """Why this object only constrains and may be deleted first, or empty."""
         kind = str(group_kind_of(body))
@@ -174,6 +191,12 @@ class Policy:
             downtime=placed(own.downtime),
             references=placed(own.references),
         )
+
+
+def _field(body: Any, path: str) -> Any:
+    for part in parse_pattern(path):
+        body = body.get(part) if isinstance(body, dict) else None
+    return body
 
 
 def schema_text() -> str:

@@ -9,8 +9,8 @@ from agent.core.gates import Gates, gate
 from agent.core.health import health
 from agent.core.idle import services_selecting, users_by_name, users_of_subject
 from agent.core.model import GroupKind, LiveObject, ObjectId
+from agent.core.references import pod_template
 from agent.core.steps import Gate, GateState, NamespaceContents
-from agent.core.workloads import template_of
 
 NAMESPACE = GroupKind("", "Namespace")
 _CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
@@ -69,7 +69,7 @@ class Pruning:
 
     def _services(self, live: LiveObject) -> Iterator[str]:
         situation = self.gates.situation
-        if template_of(situation.policy, live.body) is None:
+        if pod_template(live.body, situation.policy) is None:
             return
         for service in services_selecting(situation, live):
             if service.id in self.gates.leaving:

@@ -100,10 +100,15 @@ class TargetRow(BaseModel):
 
 
 class PointerRow(Row):
-    """A field that says where requests go; ``together`` are paths that move in the same write."""
+    """A field that says where requests go; ``together`` are paths that move in the same write.
+
+    ``request`` is the API path that a real request through the pointer asks, with paths of the object in
+    braces (``/apis/{spec.group}/{spec.version}``).
+    """
 
     target: TargetRow
     together: Texts = ()
+    request: str = ""
 
 
 class SharedRow(Row):
@@ -160,6 +165,12 @@ class ProtectionRow(Row):
     prune: Literal["never", "approval"]
 
 
+class IncidentalRow(Row):
+    """What the cluster puts into every namespace by itself; ``names`` empty: all of the kind."""
+
+    names: Texts = ()
+
+
 class UnblockingRow(Row):
     """Objects that only constrain and may be deleted first where ``when`` is true of ``object``."""
 
@@ -196,6 +207,7 @@ class Tables(BaseModel):
     downtime: tuple[DowntimeRow, ...] = ()
     order: tuple[OrderRow, ...] = ()
     protection: tuple[ProtectionRow, ...] = ()
+    incidental: tuple[IncidentalRow, ...] = ()
     unblocking: tuple[UnblockingRow, ...] = ()
     references: tuple[ReferenceRow, ...] = ()
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from agent.core.model import Body, Live, LiveObject
-from agent.core.policy import Policy, group_kind_of
+from agent.core.policy import PODS, Policy
+from agent.core.references import pod_template
 
 _REVISION = "deployment.kubernetes.io/revision"
 _FINISHED = ("Succeeded", "Failed")
@@ -41,7 +41,9 @@ class Workloads:
     def templated(self) -> tuple[LiveObject, ...]:
         """Live objects that make pods from a template, by the policy's table, whatever their replicas."""
         return tuple(
-            obj for obj in self.live.objects.values() if template_of(self.policy, obj.body) is not None
+            obj
+            for obj in self.live.objects.values()
+            if pod_template(obj.body, self.policy) is not None and obj.id.group_kind != PODS
         )
 
     def owner(self, obj: LiveObject) -> LiveObject | None:
@@ -91,20 +93,9 @@ def has_observed(workload: LiveObject) -> bool:
     return observed is None or wanted is None or observed >= wanted
 
 
-def template_of(policy: Policy, body: Body) -> Body | None:
-    """The pod template of a workload, or None where the tables know none for its kind."""
-    pattern = policy.of(group_kind_of(body)).pod_template
-    if pattern is None:
-        return None
-    node: Any = body
-    for part in pattern:
-        node = node.get(part) if isinstance(node, dict) else None
-    return node if isinstance(node, dict) else None
-
-
 def labels_of_template(policy: Policy, body: Body) -> Mapping[str, str]:
     """The labels that the workload's pods will carry; empty where it has no template."""
-    template = template_of(policy, body) or {}
+    template = pod_template(body, policy) or {}
     return (template.get("metadata") or {}).get("labels") or {}
 
 

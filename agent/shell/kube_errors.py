@@ -31,6 +31,7 @@ _TRANSIENT: Final = frozenset({429, 502, 503, 504})
 
 # Words of k8s.io/apiserver/pkg/admission/plugin (webhook/errors, webhook/generic, policy/validating).
 _WEBHOOK: Final = re.compile(r'(?:admission webhook|calling webhook) "([\w.-]+)"')
+_NO_ANSWER: Final = "failed calling webhook"
 _ADMISSION_POLICY: Final = re.compile(r"ValidatingAdmissionPolicy '([\w.:-]+)'")
 # Words of k8s.io/apiserver/pkg/endpoints/handlers/responsewriters (errors.go) and rbac/validation.
 _LACKS_RIGHT: Final = re.compile(r'[Uu]ser ".*" (?:cannot |\(groups=)', re.DOTALL)
@@ -76,7 +77,7 @@ def error_of(code: int, raw: bytes, asked: Asked) -> ClusterError:
     shown = _masked(code, status, message, asked) if asked.is_masked else _clipped(message)
     text = f"cannot {asked.doing}: {shown or f'HTTP {code}'}"
     if _WEBHOOK.search(message) or _ADMISSION_POLICY.search(message):
-        return Rejected(text)
+        return Rejected(text, is_unanswered=_NO_ANSWER in message)
     if _TYPED_PATCH in message:
         return Invalid(text)
     if code >= 500 or code == 429:  # noqa: PLR2004 - HTTP's own classes

@@ -1,0 +1,105 @@
+"""From steps to requests: intents before, outcomes after, and never a step on an old look.
+
+Additive steps of a tick go together under one intent, concurrently within a rank of the order table. A
+step that moves or takes away goes alone, under an intent of its own, with the object's uid and
+resourceVersion as preconditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import groupby
+
+from agent.core.drafts import digest_of
+from agent.core.handoff import Outcome, entry_after, intend, record
+from agent.core.ledger import Entry, IntentKind, Ledger
+from agent.core.model import Body, LiveObject
+from agent.core.steps import Plan, Step
+from agent.errors import ClusterError, Conflict
+from agent.shell.observe import WORKERS, Observer
+from agent.shell.store import LedgerStore
+
+
+@dataclass
+class Book:
+    """The ledger as it stands in the cluster; every change is written through the store at once."""
+
+    store: LedgerStore
+    ledger: Ledger
+    token: str
+
+    def write(self, ledger: Ledger) -> None:
+        """Store ``ledger`` unless it is equal. Raises Conflict when another agent has written."""
+        if ledger != self.ledger:
+            self.token = self.store.save(ledger, self.token)
+            self.ledger = ledger
+
+
+@dataclass(frozen=True)
+class Executor:
+    """Carries out steps for one set. ``clock`` gives seconds of the Unix epoch."""
+
+    observer: Observer
+    book: Book
+    manager: str
+    take_over: frozenset[str]
+    clock: Callable[[], float]
+
+    def add(self, plan: Plan, steps: Iterable[Step]) -> list[Outcome]:
+        """All additive steps together; one that fails does not keep the others."""
+        rank = self.observer.policy.rank
+        pairs = [(step, self._entry(plan, step)) for step in steps]
+        self.book.write(intend(self.book.ledger, IntentKind.ADDITIVE, pairs))
+        outcomes: list[Outcome] = []
+        with ThreadPoolExecutor(WORKERS) as pool:
+            for _, group in groupby(pairs, key=lambda pair: rank(pair[0].id.group_kind)):
+                outcomes += pool.map(self._carry_out, list(group))
+        self.book.write(record(self.book.ledger, outcomes))
+        return outcomes
+
+    def take(self, plan: Plan, step: Step) -> Outcome:
+        """One step that moves or takes away."""
+        entry = self._entry(plan, step)
+        self.book.write(intend(self.book.ledger, IntentKind.STEP, [(step, entry)]))
+        outcome = self._carry_out((step, entry))
+        self.book.write(record(self.book.ledger, [outcome]))
+        return outcome
+
+    def _entry(self, plan: Plan, step: Step) -> Entry | None:
+        is_secret = step.id.group_kind == ("", "Secret")
+        digest = "" if step.body is None or is_secret else digest_of(step.body)
+        return entry_after(step, self.book.ledger, plan.generation, digest, self.clock())
+
+    def _carry_out(self, pair: tuple[Step, Entry | None]) -> Outcome:
+        step, entry = pair
+        resource = self.observer.resource(step.id.group_kind)
+        if resource is None:
+            return Outcome(step, entry, error=f"{step.id.group_kind} is not served")
+        try:
+            if step.body is None:
+                uid, version = step.uid, step.resource_version
+                self.observer.cluster.delete(resource, step.id, uid=uid, resource_version=version)
+                return Outcome(step, entry)
+            body = step.body if step.is_additive else _guarded(step.body, step)
+            return Outcome(step, entry, LiveObject(step.id, self._apply(step, body)))
+        except ClusterError as error:
+            return Outcome(step, entry, error=str(error))
+
+    def _apply(self, step: Step, body: Body) -> Body:
+        resource = self.observer.discovery.resources[step.id.group_kind]
+        cluster = self.observer.cluster
+        try:
+            return cluster.apply(resource, body, manager=self.manager)
+        except Conflict as conflict:
+            if not conflict.managers or not set(conflict.managers) <= self.take_over:
+                raise
+            return cluster.apply(resource, body, manager=self.manager, take_over=True)
+
+
+def _guarded(body: Body, step: Step) -> Body:
+    """The body with what it was planned on as preconditions."""
+    preconditions = {"uid": step.uid, "resourceVersion": step.resource_version}
+    held = {key: value for key, value in preconditions.items() if value}
+    return {**body, "metadata": {**body["metadata"], **held}}

@@ -1,0 +1,117 @@
+"""One look at the cluster: every kind that a plan could ask about, read whole, errors kept as unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from agent.core.ledger import Ledger
+from agent.core.model import Body, Desired, GroupKind, Live, LiveObject, ObjectId
+from agent.core.policy import Policy, group_kind, id_of
+from agent.errors import ClusterError
+from agent.shell.cluster import Cluster, Discovery, Resource
+
+WORKERS: Final = 8
+"""Requests at a time; few enough for API priority and fairness."""
+
+_EVIDENCE: Final = (
+    GroupKind("", "Pod"),
+    GroupKind("", "Service"),
+    GroupKind("", "Namespace"),
+    GroupKind("discovery.k8s.io", "EndpointSlice"),
+    GroupKind("apiregistration.k8s.io", "APIService"),
+    GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"),
+)
+_SPARED: Final = frozenset({GroupKind("", "Secret"), GroupKind("", "ConfigMap")})
+"""Read only where members of the set live: nobody else's are any of our business."""
+
+
+@dataclass(frozen=True)
+class Observer:
+    """Reads what a plan needs; ``discovery`` is as fresh as the caller keeps it."""
+
+    cluster: Cluster
+    policy: Policy
+    discovery: Discovery
+
+    def look(self, desired: Desired, ledger: Ledger) -> Live:
+        """Evidence kinds and kinds that refer to others in all namespaces, members' kinds where they live."""
+        members = {*desired.manifests, *ledger.entries}
+        wanted = self._kinds(members, desired)
+        served = {kind: self.resource(kind, desired) for kind in wanted}
+        jobs = [(r, ns) for r in served.values() if r for ns in self._namespaces(r, members)]
+        objects: dict[ObjectId, LiveObject] = {}
+        unknown = {k: self._failure(k) for k, r in served.items() if r is None and self._failure(k)}
+        with ThreadPoolExecutor(WORKERS) as pool:
+            for (resource, _), result in zip(jobs, pool.map(self._list, jobs), strict=True):
+                if isinstance(result, ClusterError):
+                    unknown[resource.kind] = str(result)
+                    continue
+                for body in result:
+                    obj = LiveObject(id_of(body), body)
+                    objects[obj.id] = obj
+        absent = {kind for kind, resource in served.items() if resource is None and kind not in unknown}
+        return Live(objects, unknown, frozenset(absent & {key.group_kind for key in members}))
+
+    def resource(self, kind: GroupKind, desired: Desired | None = None) -> Resource | None:
+        """How the kind is served, in the version that Git names where it is one that is served."""
+        resource = self.discovery.resources.get(kind)
+        if resource is None or desired is None:
+            return resource
+        named = {
+            manifest.api_version.rpartition("/")[2]
+            for key, manifest in desired.manifests.items()
+            if key.group_kind == kind
+        }
+        first = [version for version in resource.versions if version in named]
+        return resource._replace(versions=tuple(dict.fromkeys((*first, *resource.versions))))
+
+    def _kinds(self, members: Iterable[ObjectId], desired: Desired) -> frozenset[GroupKind]:
+        tables = self.policy.tables
+        rows = (*tables.pod_templates, *tables.pointers, *tables.references)
+        named = {group_kind(text) for row in rows for text in row.kind if text not in ("*", "pods")}
+        of_members = {key.group_kind for key in members}
+        known = (named - _SPARED) & self.discovery.resources.keys()
+        return frozenset({*_EVIDENCE, *known, *of_members, *self._defined(desired, members)})
+
+    def _defined(self, desired: Desired, members: Iterable[ObjectId]) -> frozenset[GroupKind]:
+        """The kinds of member CRDs that Git no longer wants: their objects hold the CRD."""
+        going = {
+            key.name
+            for key in members
+            if key.kind == "CustomResourceDefinition" and key not in desired.manifests
+        }
+        return frozenset(
+            kind
+            for kind, resource in self.discovery.resources.items()
+            if f"{resource.plural}.{kind.group}" in going
+        )
+
+    def _namespaces(self, resource: Resource, members: Iterable[ObjectId]) -> tuple[str, ...]:
+        if resource.kind not in _SPARED:
+            return ("",)
+        return tuple(sorted({key.namespace for key in members if key.group_kind == resource.kind}))
+
+    def _failure(self, kind: GroupKind) -> str:
+        """Why discovery could not say whether the kind is served, or empty."""
+        for group_version, reason in self.discovery.failed.items():
+            if group_version.partition("/")[0] == kind.group:
+                return f"discovery of {group_version} failed: {reason}"
+        return ""
+
+    def _list(self, job: tuple[Resource, str]) -> list[Body] | ClusterError:
+        resource, namespace = job
+        try:
+            return list(self.cluster.list(resource, namespace).items)
+        except ClusterError as error:
+            return error
+
+
+def by_kind(members: Iterable[ObjectId]) -> Mapping[GroupKind, frozenset[ObjectId]]:
+    """Members grouped by kind."""
+    kinds: dict[GroupKind, set[ObjectId]] = {}
+    for key in members:
+        kinds.setdefault(key.group_kind, set()).add(key)
+    return {kind: frozenset(keys) for kind, keys in kinds.items()}

@@ -1,0 +1,231 @@
+"""One tick of one set: observe -> plan -> apply the steps whose gates are open -> record -> report.
+
+Level-triggered: what a tick knows comes from Git, the cluster and the ledger. What a ``Syncer`` remembers
+between ticks (discovery, granted rights, what was seen to be equal) only spares requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from agent.core.handoff import Outcome, finished, recovered, take_up, with_holds, without
+from agent.core.health import HealthRules
+from agent.core.kinds import KindInfo, Kinds
+from agent.core.ledger import GenerationState, Ledger, Source
+from agent.core.model import Body, Desired, Live, Manifest, ObjectId
+from agent.core.naive import naive_plan
+from agent.core.plan import make_plan
+from agent.core.policy import Policy
+from agent.core.situation import Rules, Situation
+from agent.core.steps import Answers, Plan, Step
+from agent.shell.asking import Asker
+from agent.shell.cluster import Cluster
+from agent.shell.execute import Book, Executor
+from agent.shell.observe import Observer
+from agent.shell.quiet import Memory, fingerprint, is_quiet
+from agent.shell.report import Order, Report, State
+from agent.shell.store import LedgerStore
+
+_ROUNDS_OF_QUESTIONS = 4
+
+
+class SetSource(Protocol):
+    """What a tick asks of Git for one set (agent/shell/source.py). Raises SourceError."""
+
+    def resolve(self) -> str:
+        """The commit that the set's ref names now."""
+        ...
+
+    def desired(self, commit: str, kinds: Kinds) -> Desired:
+        """What the set wants at ``commit``."""
+        ...
+
+    def has(self, commit: str) -> bool:
+        """Whether the commit can still be read."""
+        ...
+
+    def bodies(self, sources: Iterable[Source], kinds: Kinds) -> Mapping[Source, Body]:
+        """The bodies that stood there, as ``desired`` reads them; what is gone is left out."""
+        ...
+
+    def keep(self, commits: Iterable[str]) -> None:
+        """See that these commits, and no others, stay readable for this set."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What every set of an agent shares. ``clock`` gives seconds of the Unix epoch."""
+
+    cluster: Cluster
+    store: LedgerStore
+    policy: Policy
+    health: HealthRules
+    kinds: Kinds
+    clock: Callable[[], float]
+
+
+class Syncer:
+    """Syncs one set. ``told`` hears of every outcome as it comes."""
+
+    def __init__(
+        self,
+        tools: Tools,
+        source: SetSource,
+        rules: Rules,
+        *,
+        set_name: str,
+        take_over: frozenset[str] = frozenset(),
+        told: Callable[[Outcome], None] = lambda _: None,
+    ) -> None:
+        self._tools = tools
+        self._source = source
+        self._rules = rules
+        self._set_name = set_name
+        self._take_over = take_over
+        self._told = told
+        self._memory = Memory()
+
+    def plan(self, order: Order = Order.GATED) -> Plan:
+        """The plan now; nothing is written."""
+        ledger, _ = self._tools.store.load(self._set_name)
+        look = self._look(self._source.resolve(), ledger)
+        return self._planned(look, order)
+
+    def tick(self, order: Order = Order.GATED) -> Report:
+        """One tick. Raises SourceError, LedgerError, ClusterError where nothing could be planned at all."""
+        commit = self._source.resolve()
+        ledger, token = self._tools.store.load(self._set_name)
+        if is_quiet(self._tools.cluster, self._memory, commit, ledger):
+            return Report(State.IN_SERVICE, ledger)
+        look = self._look(commit, ledger)
+        plan = self._planned(look, order)
+        if look.desired.is_refused:
+            return Report(State.REFUSED, ledger, plan)
+        book = Book(self._tools.store, ledger, token)
+        outcomes: list[Outcome] = []
+        while steps := _next_steps(plan, {o.step.key for o in outcomes if o.error}):
+            self._source.keep(_commits(look.ledger, commit))
+            book.write(look.ledger)
+            done = self._carry_out(look, plan, steps, book)
+            outcomes += done
+            for outcome in done:
+                self._told(outcome)
+            look = self._look(commit, book.ledger)
+            plan = self._planned(look, order)
+        return self._close(look, plan, book, tuple(outcomes))
+
+    def _close(self, look: _Look, plan: Plan, book: Book, outcomes: tuple[Outcome, ...]) -> Report:
+        now = self._tools.clock()
+        ledger = without(look.ledger, plan.gone)
+        prints = {key: fingerprint(obj.body) for key, obj in look.live.objects.items()}
+        if plan.is_done:
+            ledger = finished(ledger, prints, now)
+            self._memory.commit, self._memory.prints = look.desired.revision, prints
+            state = State.IN_SERVICE
+        else:
+            ledger = with_holds(ledger, plan, now)
+            state = State.HELD
+        book.write(ledger)
+        self._source.keep(_commits(ledger, look.desired.revision))
+        return Report(state, ledger, plan, outcomes)
+
+    def _carry_out(self, look: _Look, plan: Plan, steps: list[Step], book: Book) -> list[Outcome]:
+        executor = Executor(look.observer, book, self._rules.manager, self._take_over, self._tools.clock)
+        if steps[0].is_additive:
+            return executor.add(plan, steps)
+        return [executor.take(plan, steps[0])]
+
+    def _look(self, commit: str, ledger: Ledger) -> _Look:
+        """Git, discovery and the cluster, read now; the ledger with this commit taken up."""
+        discovery = self._memory.discovery = self._tools.cluster.discover()
+        kinds = self._tools.kinds.extended(
+            {r.kind: KindInfo(r.plural, r.is_namespaced) for r in discovery.resources.values()}
+        )
+        desired = self._source.desired(commit, kinds)
+        observer = Observer(self._tools.cluster, self._tools.policy, discovery)
+        live = observer.look(desired, ledger)
+        ledger = recovered(ledger, live, self._rules.manager)
+        if not desired.is_refused:
+            contents = self._contents(ledger, commit, kinds)
+            ledger = take_up(ledger, commit, desired.manifests, contents, self._tools.clock())
+        return _Look(desired, live, ledger, observer, kinds)
+
+    def _contents(
+        self, ledger: Ledger, commit: str, kinds: Kinds
+    ) -> Mapping[str, Mapping[ObjectId, Manifest]]:
+        """What the standing generations want, so that a revert or an empty commit is recognised."""
+        newest = ledger.newest
+        if newest and newest.revision == commit:
+            return {commit: self._source.desired(commit, kinds).manifests}
+        revisions = {g.revision for g in ledger.generations if g.state is not GenerationState.ABSENT}
+        return {
+            revision: self._source.desired(revision, kinds).manifests
+            for revision in revisions
+            if self._source.has(revision)
+        }
+
+    def _planned(self, look: _Look, order: Order) -> Plan:
+        """The plan with every question answered; a question that stays open leaves its gate closed."""
+        make = make_plan if order is Order.GATED else naive_plan
+        asker = Asker(
+            self._tools.cluster,
+            look.observer,
+            self._set_name,
+            self._rules.manager,
+            self._take_over,
+            self._memory.rights,
+        )
+        answers: Answers = {}
+        situation = self._situation(look)
+        plan = make(situation)
+        for _ in range(_ROUNDS_OF_QUESTIONS):
+            if not plan.questions:
+                return plan
+            answers = {**answers, **asker.answer(plan)}
+            plan = make(replace(situation, answers=answers))
+        return plan
+
+    def _situation(self, look: _Look) -> Situation:
+        sources = {source for entry in look.ledger.entries.values() for source in entry.bases}
+        bodies = self._source.bodies(sources, look.kinds)
+        applied = {
+            key: tuple(bodies[source] for source in entry.bases if source in bodies)
+            for key, entry in look.ledger.entries.items()
+        }
+        return Situation(
+            desired=look.desired,
+            live=look.live,
+            applied=applied,
+            ledger=look.ledger,
+            policy=self._tools.policy,
+            health=self._tools.health,
+            rules=self._rules,
+            now=self._tools.clock(),
+        )
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What one look gave; ``ledger`` with a crashed tick's intent told apart and the commit taken up."""
+
+    desired: Desired
+    live: Live
+    ledger: Ledger
+    observer: Observer
+    kinds: Kinds
+
+
+def _next_steps(plan: Plan, failed: set[str]) -> list[Step]:
+    """All open additive steps, else the first other open one; what failed waits for the next tick."""
+    if plan.questions:
+        return []
+    steps = [step for step in plan.open_steps if step.key not in failed]
+    return [step for step in steps if step.is_additive] or steps[:1]
+
+
+def _commits(ledger: Ledger, commit: str) -> frozenset[str]:
+    named = {source.commit for entry in ledger.entries.values() for source in entry.bases}
+    return frozenset({commit, *named, *(g.revision for g in ledger.generations[-10:])})
