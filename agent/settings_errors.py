@@ -21,13 +21,9 @@ def said(
 
     ``data`` is the config with ruamel.yaml's places; ``patterns`` says in words what a pattern allows.
     """
-    details = [
-        detail | {"loc": tuple(part for part in detail["loc"] if not _is_machinery(part))}
-        for detail in error.errors(include_url=False)
-    ]
-    for detail in details:
-        location = detail["loc"]
-        if detail["type"] == "too_short" and any(other["loc"][:-1] == location for other in details):
+    for detail in error.errors(include_url=False):
+        location = tuple(part for part in detail["loc"] if not _is_machinery(part))
+        if detail["type"] == "too_short" and detail["input"]:
             continue  # the list is short only because pydantic left its wrong entries out
         where = f"{file}:{_line(data, location)}: "
         key = _key_text(data, location)
