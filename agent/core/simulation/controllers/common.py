@@ -1,0 +1,182 @@
+"""What controllers share: owners, conditions, pods made from templates."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias
+from zlib import crc32
+
+from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.simulation import requests
+from agent.core.simulation.serving import condition
+from agent.core.simulation.tables import dig
+from agent.core.simulation.world import NEVER, Draft, State, stamp
+from agent.errors import ClusterError
+
+Step: TypeAlias = Callable[[Draft], float]
+"""Acts on what is there and returns when it wants to act again though nothing was written."""
+
+ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+"""The letters of generated names (k8s.io/apimachinery, util/rand)."""
+
+FINISHED: Final = ("Succeeded", "Failed")
+
+Item: TypeAlias = tuple[ObjectId, Body]
+
+
+class Controller(NamedTuple):
+    """A part of the control plane: what it watches (None: everything), and what it then does.
+
+    ``customs``: it watches every kind that is not built in too.
+    """
+
+    name: str
+    watches: frozenset[GroupKind] | None
+    step: Step
+    customs: bool = False
+
+
+def letters(number: int, count: int = 5) -> str:
+    """A name's suffix from a number; different numbers near each other differ."""
+    out = ""
+    for _ in range(count):
+        number, rest = divmod(number, len(ALPHABET))
+        out += ALPHABET[rest]
+    return out
+
+
+def digest(value: Any) -> str:
+    """A short name for a template, the same for equal ones."""
+    return letters(crc32(json.dumps(value, sort_keys=True).encode()), 7)
+
+
+def controller_of(body: Body) -> str:
+    """The uid of the owner that controls an object, or empty."""
+    owners = body["metadata"].get("ownerReferences") or ()
+    return next((str(owner["uid"]) for owner in owners if owner.get("controller")), "")
+
+
+def owner_reference(owner: Body) -> Body:
+    """A controller reference.
+
+    https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/
+    """
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def is_deleting(body: Body) -> bool:
+    """Whether the object is on its way out."""
+    return "deletionTimestamp" in body["metadata"]
+
+
+def is_active(pod: Body) -> bool:
+    """Whether a pod counts for its controller: neither finished nor on its way out."""
+    return not is_deleting(pod) and dig(pod, ("status", "phase")) not in FINISHED
+
+
+def is_ready(pod: Body) -> bool:
+    """Whether the pod's Ready condition is True."""
+    return condition(pod, "Ready") == "True"
+
+
+def available_at(state: State, pod: Body, min_ready: float) -> float:
+    """When a pod counts as available: ready for minReadySeconds; never while it is not ready."""
+    since = state.marked(pod["metadata"]["uid"], "since")
+    return NEVER if since is None or not is_ready(pod) else since + min_ready
+
+
+def children(draft: Draft, group: str, kind: str) -> dict[str, list[Item]]:
+    """Objects of a kind by the uid of what controls them; orphans under the empty uid."""
+    found: dict[str, list[Item]] = {}
+    for item in draft.of(group, kind).items():
+        found.setdefault(controller_of(item[1]), []).append(item)
+    return found
+
+
+def claim(
+    draft: Draft, owner: Body, orphans: Iterable[Item], fits: Callable[[Mapping[str, str]], bool]
+) -> bool:
+    """Adopt objects that nobody controls and that the owner selects; whether there were any.
+
+    https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#non-template-pod-acquisitions
+    """
+    adopted = False
+    for key, body in orphans:
+        metadata = body["metadata"]
+        is_near = key.namespace == owner["metadata"]["namespace"] and not is_deleting(body)
+        if is_near and fits(metadata.get("labels") or {}):
+            references = [*(metadata.get("ownerReferences") or ()), owner_reference(owner)]
+            draft.put(key, body | {"metadata": metadata | {"ownerReferences": references}})
+            adopted = True
+    return adopted
+
+
+def spawn(
+    draft: Draft, owner: Body, name: str, template: Body, extra: Mapping[str, str] | None = None
+) -> str:
+    """Make a pod from a template; the reason where the API server refuses it, else empty."""
+    metadata = template.get("metadata") or {}
+    body = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": owner["metadata"]["namespace"],
+            "labels": {**(metadata.get("labels") or {}), **(extra or {})},
+            "annotations": metadata.get("annotations"),
+            "ownerReferences": [owner_reference(owner)],
+        },
+        "spec": template["spec"],
+    }
+    try:
+        requests.create(draft, body)
+    except ClusterError as error:
+        return str(error)
+    return ""
+
+
+def conditions(draft: Draft, before: Body, rows: Mapping[str, tuple[bool | str, str, str]]) -> list[Body]:
+    """A status.conditions list: type -> (status, reason, message); transition times stay with the status."""
+    old = {row["type"]: row for row in dig(before, ("status", "conditions")) or ()}
+    new = []
+    for kind, (value, reason, message) in rows.items():
+        status = value if isinstance(value, str) else str(value)
+        was = old.get(kind, {})
+        since = was["lastTransitionTime"] if was.get("status") == status else stamp(draft.now)
+        row = {
+            "type": kind,
+            "status": status,
+            "lastTransitionTime": since,
+            "reason": reason,
+            "message": message,
+        }
+        new.append({key: text for key, text in row.items() if text})
+    return new
+
+
+def set_status(draft: Draft, key: ObjectId, status: Body) -> None:
+    """Write a status if it is another; zero counts that the API leaves out are the caller's business."""
+    body = draft.get(key)
+    if body is not None and body.get("status") != status:
+        draft.put(key, body | {"status": status})
+
+
+def counts(**numbers: int) -> Body:
+    """Status counts as the API writes them: zeros are left out."""
+    return {name: number for name, number in numbers.items() if number}
+
+
+def resolve(value: Any, replicas: int, *, up: bool) -> int:
+    """An int-or-percent field as a number of pods (intstr.GetScaledValueFromIntOrPercent)."""
+    if isinstance(value, int):
+        return value
+    percent = int(str(value).rstrip("%")) * replicas
+    return -(-percent // 100) if up else percent // 100

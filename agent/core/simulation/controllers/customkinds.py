@@ -1,0 +1,69 @@
+"""CustomResourceDefinitions: names accepted, established, and emptied before they go.
+
+https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.simulation.controllers.common import Controller, conditions, is_deleting
+from agent.core.simulation.requests import begin_delete
+from agent.core.simulation.schemas import storage_version
+from agent.core.simulation.world import NEVER, Draft
+
+FINALIZER: Final = "customresourcecleanup.apiextensions.k8s.io"
+
+
+def step(draft: Draft) -> float:
+    """Establish new CRDs after a moment; delete the objects of those that are to go."""
+    due = NEVER
+    for key, crd in list(draft.of("apiextensions.k8s.io", "CustomResourceDefinition").items()):
+        if is_deleting(crd):
+            _end(draft, key, crd)
+        else:
+            due = min(due, _establish(draft, key, crd))
+    return due
+
+
+def _establish(draft: Draft, key: ObjectId, crd: Body) -> float:
+    due = (draft.marked(crd["metadata"]["uid"], "created") or 0) + draft.timing.establish
+    if draft.now < due:
+        return due
+    spec, before = crd["spec"], crd.get("status") or {}
+    stored = before.get("storedVersions", [])
+    version = storage_version(crd)
+    rows: dict[str, tuple[bool | str, str, str]] = {
+        "NamesAccepted": (True, "NoConflicts", "no conflicts found"),
+        "Established": (True, "InitialNamesAccepted", "the initial names have been accepted"),
+    }
+    status = {
+        "acceptedNames": {"listKind": f"{spec['names']['kind']}List", **spec["names"]},
+        "conditions": conditions(draft, crd, rows),
+        "storedVersions": stored if version in stored else [*stored, version],
+    }
+    finalizers = crd["metadata"].get("finalizers") or []
+    if FINALIZER not in finalizers:
+        crd = crd | {"metadata": crd["metadata"] | {"finalizers": [*finalizers, FINALIZER]}}
+    draft.put(key, crd | {"status": status})
+    return NEVER
+
+
+def _end(draft: Draft, key: ObjectId, crd: Body) -> None:
+    """Its objects go first; an object with a finalizer of its own keeps the CRD."""
+    kind = GroupKind(crd["spec"]["group"], crd["spec"]["names"]["kind"])
+    for inner in list(draft.of(*kind)):
+        begin_delete(draft, inner)
+    if draft.of(*kind):
+        return
+    finalizers = [name for name in crd["metadata"].get("finalizers") or () if name != FINALIZER]
+    if finalizers:
+        draft.put(key, crd | {"metadata": crd["metadata"] | {"finalizers": finalizers}})
+    else:
+        draft.drop(key)
+
+
+CONTROLLER: Final = Controller(
+    "crd", frozenset({GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")}), step, customs=True
+)

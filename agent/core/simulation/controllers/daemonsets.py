@@ -1,0 +1,112 @@
+"""DaemonSets: one pod on every node (https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.simulation.controllers import revisions
+from agent.core.simulation.controllers.common import (
+    Controller,
+    Item,
+    available_at,
+    children,
+    counts,
+    is_active,
+    is_deleting,
+    is_ready,
+    letters,
+    resolve,
+    set_status,
+    spawn,
+)
+from agent.core.simulation.requests import begin_delete
+from agent.core.simulation.tables import dig
+from agent.core.simulation.world import NEVER, Draft
+
+RETRY: Final = 1.0
+
+
+def step(draft: Draft) -> float:
+    """Bring every DaemonSet on: missing pods, then old ones."""
+    due = NEVER
+    for key, workload in list(draft.of("apps", "DaemonSet").items()):
+        if not is_deleting(workload):
+            due = min(due, _sync(draft, key, workload))
+    return due
+
+
+def _sync(draft: Draft, key: ObjectId, workload: Body) -> float:
+    _, code = revisions.ensure(draft, workload)
+    uid = workload["metadata"]["uid"]
+    wanted = len(draft.of("", "Node"))
+    mine = children(draft, "", "Pod").get(uid, [])
+    refused = _fill(draft, workload, mine, (wanted, code)) or _replace_old(
+        draft, workload, mine, (wanted, code)
+    )
+    pods = [pod for _, pod in children(draft, "", "Pod").get(uid, ()) if is_active(pod)]
+    times = [available_at(draft, pod, workload["spec"].get("minReadySeconds", 0)) for pod in pods]
+    available = sum(time <= draft.now for time in times)
+    status = {
+        "currentNumberScheduled": min(len(pods), wanted),
+        "desiredNumberScheduled": wanted,
+        "numberMisscheduled": 0,
+        "numberReady": min(wanted, sum(is_ready(pod) for pod in pods)),
+        "observedGeneration": workload["metadata"]["generation"],
+        **counts(
+            updatedNumberScheduled=sum(revisions.of_pod(pod) == code for pod in pods),
+            numberAvailable=min(wanted, available),
+            numberUnavailable=max(0, wanted - available),
+        ),
+    }
+    set_status(draft, key, status)
+    due = min((time for time in times if time > draft.now), default=NEVER)
+    return min(due, draft.now + RETRY) if refused else due
+
+
+def _fill(draft: Draft, workload: Body, mine: list[Item], goal: tuple[int, str]) -> str:
+    """A node whose old pod is still ending gets no new one before it is gone."""
+    wanted, code = goal
+    for _ in range(wanted - len(mine)):
+        name = f"{workload['metadata']['name']}-{letters((draft.version + 1) * 7919)}"
+        refused = spawn(draft, workload, name, workload["spec"]["template"], {revisions.HASH: code})
+        if refused:
+            return refused
+    return ""
+
+
+def _replace_old(draft: Draft, workload: Body, mine: list[Item], goal: tuple[int, str]) -> str:
+    """RollingUpdate ends old pods as far as maxUnavailable allows; OnDelete waits for somebody to do it.
+
+    With maxSurge a node's new pod comes first, and the old one goes when it is available.
+    """
+    wanted, code = goal
+    spec = workload["spec"]
+    old = [item for item in mine if is_active(item[1]) and revisions.of_pod(item[1]) != code]
+    if spec["updateStrategy"]["type"] != "RollingUpdate" or not old:
+        return ""
+    rolling = dig(spec, ("updateStrategy", "rollingUpdate")) or {}
+    surge = resolve(rolling.get("maxSurge", 0), wanted, up=True)
+    new = [pod for _, pod in mine if is_active(pod) and revisions.of_pod(pod) == code]
+    ready = [pod for pod in new if available_at(draft, pod, spec.get("minReadySeconds", 0)) <= draft.now]
+    if surge:
+        for key, _ in old[: len(ready)]:
+            begin_delete(draft, key)
+        ending = sum(is_deleting(pod) for _, pod in mine)
+        missing = min(surge, len(old)) - (len(new) - len(ready)) - ending
+        return _fill(draft, workload, mine[: max(0, wanted - missing)], goal) if missing > 0 else ""
+    down = wanted - sum(is_ready(pod) for _, pod in mine if is_active(pod))
+    for key, pod in sorted(old, key=lambda item: is_ready(item[1])):
+        if is_ready(pod):
+            down += 1
+            if down > resolve(rolling.get("maxUnavailable", 1), wanted, up=True):
+                break
+        begin_delete(draft, key)
+    return ""
+
+
+CONTROLLER: Final = Controller(
+    "daemonset",
+    frozenset({GroupKind("apps", "DaemonSet"), GroupKind("", "Pod"), GroupKind("", "Node")}),
+    step,
+)

@@ -1,0 +1,204 @@
+"""Deployments: rollouts over ReplicaSets, as pkg/controller/deployment does them.
+
+https://kubernetes.io/docs/concepts/workloads/controllers/deployment/
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.simulation.controllers.common import (
+    Controller,
+    Item,
+    children,
+    claim,
+    digest,
+    is_deleting,
+    owner_reference,
+)
+from agent.core.simulation.controllers.rollouts import HASH, RECREATE, REVISION, Rollout, size, write_status
+from agent.core.simulation.requests import begin_delete
+from agent.core.simulation.selectors import selects
+from agent.core.simulation.tables import dig, put
+from agent.core.simulation.world import NEVER, Draft
+
+
+def step(draft: Draft) -> float:
+    """Bring every Deployment one step on; the next time at which one passes its deadline."""
+    due = NEVER
+    sets = children(draft, "apps", "ReplicaSet")
+    for key, deployment in list(draft.of("apps", "Deployment").items()):
+        selector = deployment["spec"]["selector"]
+        if is_deleting(deployment):
+            continue
+        if claim(draft, deployment, sets.get("", ()), partial(selects, selector)):
+            sets = children(draft, "apps", "ReplicaSet")
+        due = min(due, _sync(draft, _rollout(key, deployment, sets.get(deployment["metadata"]["uid"], []))))
+    return due
+
+
+def _rollout(key: ObjectId, body: Body, sets: list[Item]) -> Rollout:
+    template = body["spec"]["template"]
+    new = next((item for item in sets if _without_hash(item[1]["spec"]["template"]) == template), None)
+    return Rollout(key, body, new, tuple(item for item in sets if item is not new))
+
+
+def _without_hash(template: Body) -> Body:
+    labels = dig(template, ("metadata", "labels")) or {}
+    return put(
+        template, ("metadata", "labels"), {name: text for name, text in labels.items() if name != HASH}
+    )
+
+
+def _sync(draft: Draft, rollout: Rollout) -> float:
+    if not rollout.body["spec"].get("paused"):
+        if rollout.body["spec"]["strategy"]["type"] == RECREATE:
+            rollout = _recreate(draft, rollout)
+        else:
+            rollout = _roll(draft, rollout)
+        _clean_up(draft, rollout)
+    elif rollout.new:
+        _scale(draft, rollout.new[0], rollout.replicas)
+    return write_status(draft, _again(draft, rollout))
+
+
+def _again(draft: Draft, rollout: Rollout) -> Rollout:
+    body = draft.get(rollout.key) or rollout.body
+    sets = [(key, found) for key, _ in rollout.all if (found := draft.get(key)) is not None]
+    return _rollout(rollout.key, body, sets)
+
+
+def _ensure_new(draft: Draft, rollout: Rollout) -> Rollout:
+    """The ReplicaSet of the template exists and has the highest revision."""
+    highest = max((_revision(body) for _, body in rollout.old), default=0)
+    if rollout.new is None:
+        key, body = _new_set(draft, rollout, highest + 1)
+        draft.put(key, body)
+    elif _revision(rollout.new[1]) <= highest:
+        key = rollout.new[0]
+        draft.put(key, put(rollout.new[1], ("metadata", "annotations", REVISION), str(highest + 1)))
+    else:
+        key = rollout.new[0]
+    newest = draft.get(key)
+    revision = str(_revision(newest or {}))
+    deployment = draft.get(rollout.key) or rollout.body
+    draft.put(rollout.key, put(deployment, ("metadata", "annotations", REVISION), revision))
+    found = [item for item in rollout.all if item[0] != key]
+    return _again(draft, rollout._replace(new=(key, newest or {}), old=tuple(found)))
+
+
+def _revision(body: Body) -> int:
+    return int(dig(body, ("metadata", "annotations", REVISION)) or 0)
+
+
+def _new_set(draft: Draft, rollout: Rollout, revision: int) -> Item:
+    spec, metadata = rollout.body["spec"], rollout.body["metadata"]
+    code = digest(spec["template"])
+    taken = 0
+    # Another owner's ReplicaSet can have the name: status.collisionCount in a real cluster.
+    while draft.get(ObjectId("apps", "ReplicaSet", metadata["namespace"], f"{metadata['name']}-{code}")):
+        taken += 1
+        code = digest([spec["template"], taken])
+    template = put(spec["template"], ("metadata", "labels", HASH), code)
+    name = f"{metadata['name']}-{code}"
+    body = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": name,
+            "namespace": metadata["namespace"],
+            "labels": template["metadata"]["labels"],
+            "annotations": {REVISION: str(revision)},
+            "ownerReferences": [owner_reference(rollout.body)],
+        },
+        "spec": {
+            "replicas": 0,
+            "minReadySeconds": spec.get("minReadySeconds", 0),
+            "selector": put(spec["selector"], ("matchLabels", HASH), code),
+            "template": template,
+        },
+    }
+    return ObjectId("apps", "ReplicaSet", metadata["namespace"], name), body
+
+
+def _available(item: Item) -> int:
+    return int(dig(item[1], ("status", "availableReplicas")) or 0)
+
+
+def _scale(draft: Draft, key: ObjectId, replicas: int) -> None:
+    body = draft.get(key)
+    if body is not None and body["spec"]["replicas"] != replicas:
+        draft.put(key, put(body, ("spec", "replicas"), replicas))
+
+
+def _roll(draft: Draft, rollout: Rollout) -> Rollout:
+    """RollingUpdate: up as far as maxSurge allows, down as far as maxUnavailable allows (rolling.go)."""
+    rollout = _ensure_new(draft, rollout)
+    new = rollout.new
+    if new is None:
+        return rollout
+    total = sum(size(item) for item in rollout.all)
+    if size(new) > rollout.replicas:
+        _scale(draft, new[0], rollout.replicas)
+    elif size(new) < rollout.replicas and total < rollout.replicas + rollout.surge:
+        more = min(rollout.replicas + rollout.surge - total, rollout.replicas - size(new))
+        _scale(draft, new[0], size(new) + more)
+        return _again(draft, rollout)
+    _shrink_old(draft, rollout, new)
+    return _again(draft, rollout)
+
+
+def _shrink_old(draft: Draft, rollout: Rollout, new: Item) -> None:
+    """First old pods that are not available, then as many available ones as can be spared."""
+    total = sum(size(item) for item in rollout.all)
+    least = rollout.replicas - rollout.unavailable
+    room = total - least - (size(new) - _available(new))
+    sizes = {item[0]: size(item) for item in rollout.old}
+    old = sorted(rollout.old, key=lambda item: _revision(item[1]))
+    for item in old:
+        if room <= 0:
+            break
+        broken = min(room, size(item) - _available(item))
+        sizes[item[0]] -= broken
+        room -= broken
+    spare = min(room, sum(_available(item) for item in rollout.all) - least)
+    for item in old:
+        if spare <= 0:
+            break
+        less = min(spare, sizes[item[0]])
+        sizes[item[0]] -= less
+        spare -= less
+    for key, number in sizes.items():
+        _scale(draft, key, number)
+
+
+def _recreate(draft: Draft, rollout: Rollout) -> Rollout:
+    """Recreate: the new pods come when no old one runs any more (recreate.go)."""
+    for item in rollout.old:
+        _scale(draft, item[0], 0)
+    old_uids = {body["metadata"]["uid"] for _, body in rollout.old}
+    pods = children(draft, "", "Pod")
+    if any(pods.get(uid) for uid in old_uids):
+        return _again(draft, rollout)
+    rollout = _ensure_new(draft, rollout)
+    if rollout.new:
+        _scale(draft, rollout.new[0], rollout.replicas)
+    return _again(draft, rollout)
+
+
+def _clean_up(draft: Draft, rollout: Rollout) -> None:
+    """Old ReplicaSets without pods go, but for revisionHistoryLimit of them."""
+    empty = [item for item in rollout.old if not size(item) and not dig(item[1], ("status", "replicas"))]
+    empty.sort(key=lambda item: _revision(item[1]))
+    surplus = len(empty) - rollout.body["spec"].get("revisionHistoryLimit", 10)
+    for key, _ in empty[: max(0, surplus)]:
+        begin_delete(draft, key)
+
+
+CONTROLLER: Final = Controller(
+    "deployment",
+    frozenset({GroupKind("apps", "Deployment"), GroupKind("apps", "ReplicaSet"), GroupKind("", "Pod")}),
+    step,
+)

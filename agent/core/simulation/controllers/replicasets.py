@@ -1,0 +1,120 @@
+"""ReplicaSets: as many pods as asked (https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.simulation.controllers.common import (
+    Controller,
+    Item,
+    available_at,
+    children,
+    claim,
+    conditions,
+    counts,
+    is_active,
+    is_deleting,
+    is_ready,
+    letters,
+    set_status,
+    spawn,
+)
+from agent.core.simulation.requests import begin_delete
+from agent.core.simulation.selectors import selects
+from agent.core.simulation.tables import dig
+from agent.core.simulation.world import NEVER, Draft, State
+
+RETRY: Final = 1.0
+"""Seconds until a refused pod is tried again (the real back-off begins shorter and grows)."""
+
+
+def step(draft: Draft) -> float:
+    """Make and remove pods, write statuses; the next time at which a pod becomes available by age."""
+    due, at = NEVER, -1
+    pods: dict[str, list[Item]] = {}
+    for key, replicaset in list(draft.of("apps", "ReplicaSet").items()):
+        if at != draft.version:
+            pods, at = children(draft, "", "Pod"), draft.version
+        due = min(due, _sync(draft, key, replicaset, pods))
+    return due
+
+
+def _sync(draft: Draft, key: ObjectId, replicaset: Body, pods: dict[str, list[Item]]) -> float:
+    uid, selector, at = replicaset["metadata"]["uid"], replicaset["spec"]["selector"], draft.version
+    refused = ""
+    mine = pods.get(uid, [])
+    if not is_deleting(replicaset):
+        if claim(draft, replicaset, pods.get("", ()), lambda labels: selects(selector, labels)):
+            mine = children(draft, "", "Pod").get(uid, [])
+        refused = _scale(draft, key, replicaset, _release(draft, selector, mine))
+    if at != draft.version:
+        mine = children(draft, "", "Pod").get(uid, [])
+    due = _write_status(draft, key, replicaset, mine, refused)
+    return min(due, draft.now + RETRY) if refused else due
+
+
+def _release(draft: Draft, selector: Body, mine: list[Item]) -> list[Item]:
+    """A pod whose labels no longer fit is let go and lives on alone."""
+    kept = []
+    for key, pod in mine:
+        if selects(selector, pod["metadata"].get("labels") or {}):
+            kept.append((key, pod))
+        else:
+            references = [row for row in pod["metadata"]["ownerReferences"] if not row.get("controller")]
+            draft.put(key, pod | {"metadata": pod["metadata"] | {"ownerReferences": references}})
+    return kept
+
+
+def _scale(draft: Draft, key: ObjectId, replicaset: Body, mine: list[Item]) -> str:
+    active = [item for item in mine if is_active(item[1])]
+    wanted = replicaset["spec"]["replicas"]
+    for _ in range(wanted - len(active)):
+        name = f"{key.name}-{letters((draft.version + 1) * 7919)}"
+        refused = spawn(draft, replicaset, name, replicaset["spec"]["template"])
+        if refused:
+            return refused
+    for pod_key, _ in sorted(active, key=lambda item: _rank(draft, item))[: max(0, len(active) - wanted)]:
+        begin_delete(draft, pod_key)
+    return ""
+
+
+def _rank(state: State, item: Item) -> tuple[bool, bool, float, float]:
+    """Whom a smaller ReplicaSet ends first: not started, not ready, ready for the shortest, youngest.
+
+    https://kubernetes.io/docs/concepts/workloads/controllers/replicaset/#scaling-a-replicaset
+    """
+    uid = item[1]["metadata"]["uid"]
+    since = state.marked(uid, "since")
+    created = state.marked(uid, "created") or 0
+    return dig(item[1], ("status", "phase")) == "Running", is_ready(item[1]), -(since or 0), -created
+
+
+def _write_status(draft: Draft, key: ObjectId, replicaset: Body, mine: list[Item], refused: str) -> float:
+    spec = replicaset["spec"]
+    active = [pod for _, pod in mine if is_active(pod)]
+    labels = dig(spec, ("template", "metadata", "labels")) or {}
+    times = [available_at(draft, pod, spec.get("minReadySeconds", 0)) for pod in active]
+    status = {
+        "replicas": len(active),
+        **counts(
+            fullyLabeledReplicas=sum(
+                labels.items() <= (p["metadata"].get("labels") or {}).items() for p in active
+            ),
+            readyReplicas=sum(is_ready(pod) for pod in active),
+            availableReplicas=sum(time <= draft.now for time in times),
+        ),
+        "terminatingReplicas": sum(is_deleting(pod) for _, pod in mine),
+        "observedGeneration": replicaset["metadata"]["generation"],
+    }
+    if refused:
+        status["conditions"] = conditions(
+            draft, replicaset, {"ReplicaFailure": (True, "FailedCreate", refused)}
+        )
+    set_status(draft, key, status)
+    return min((time for time in times if time > draft.now), default=NEVER)
+
+
+CONTROLLER: Final = Controller(
+    "replicaset", frozenset({GroupKind("apps", "ReplicaSet"), GroupKind("", "Pod")}), step
+)

@@ -1,0 +1,154 @@
+"""StatefulSets: pods with names and turns.
+
+https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.simulation.controllers import revisions
+from agent.core.simulation.controllers.common import (
+    FINISHED,
+    Controller,
+    available_at,
+    children,
+    counts,
+    is_active,
+    is_deleting,
+    is_ready,
+    set_status,
+    spawn,
+)
+from agent.core.simulation.requests import begin_delete
+from agent.core.simulation.tables import dig
+from agent.core.simulation.world import NEVER, Draft
+
+RETRY: Final = 1.0
+
+
+def step(draft: Draft) -> float:
+    """Bring every StatefulSet one turn on."""
+    due = NEVER
+    for key, workload in list(draft.of("apps", "StatefulSet").items()):
+        if not is_deleting(workload):
+            due = min(due, _sync(draft, key, workload))
+    return due
+
+
+def _sync(draft: Draft, key: ObjectId, workload: Body) -> float:
+    revision, _ = revisions.ensure(draft, workload)
+    uid = workload["metadata"]["uid"]
+    pods = {pod_key.name: pod for pod_key, pod in children(draft, "", "Pod").get(uid, ())}
+    refused = _turn(draft, workload, pods, revision)
+    pods = {pod_key.name: pod for pod_key, pod in children(draft, "", "Pod").get(uid, ())}
+    due = _write_status(draft, key, workload, list(pods.values()), revision)
+    return min(due, draft.now + RETRY) if refused else due
+
+
+def _turn(draft: Draft, workload: Body, pods: dict[str, Body], revision: str) -> str:
+    """The next thing to do; with OrderedReady only one pod at a time, and only after those before it."""
+    spec, name = workload["spec"], workload["metadata"]["name"]
+    is_ordered = spec["podManagementPolicy"] == "OrderedReady"
+    names = [f"{name}-{number}" for number in range(spec["replicas"])]
+    min_ready = spec.get("minReadySeconds", 0)
+    for number, pod_name in enumerate(names):
+        pod = pods.get(pod_name)
+        if pod is not None and dig(pod, ("status", "phase")) in FINISHED and not is_deleting(pod):
+            begin_delete(draft, ObjectId("", "Pod", workload["metadata"]["namespace"], pod_name))
+            return ""
+        if pod is None:
+            refused = _make(draft, workload, number, revision)
+            if refused or is_ordered:
+                return refused
+        elif is_ordered and (is_deleting(pod) or available_at(draft, pod, min_ready) > draft.now):
+            # A pod of an old template that is not ready may be the one to replace: that is looked at below.
+            if revisions.of_pod(pod) == revision or is_deleting(pod):
+                return ""
+            break
+    surplus = sorted((pod_name for pod_name in pods if pod_name not in names), key=_ordinal, reverse=True)
+    for pod_name in surplus:
+        begin_delete(draft, ObjectId("", "Pod", workload["metadata"]["namespace"], pod_name))
+        if is_ordered:
+            return ""
+    _replace_old(draft, workload, pods, revision)
+    return ""
+
+
+def _replace_old(draft: Draft, workload: Body, pods: dict[str, Body], revision: str) -> None:
+    """Rolling update: from the highest ordinal down to the partition, one pod at a time."""
+    spec, metadata = workload["spec"], workload["metadata"]
+    if spec["updateStrategy"]["type"] != "RollingUpdate":
+        return
+    partition = dig(spec, ("updateStrategy", "rollingUpdate", "partition")) or 0
+    for number in range(spec["replicas"] - 1, partition - 1, -1):
+        name = f"{metadata['name']}-{number}"
+        pod = pods.get(name)
+        if pod is None or is_deleting(pod):
+            return
+        if revisions.of_pod(pod) != revision:
+            begin_delete(draft, ObjectId("", "Pod", metadata["namespace"], name))
+            return
+        if not is_ready(pod):
+            return
+
+
+def _ordinal(pod_name: str) -> int:
+    return int(pod_name.rpartition("-")[2])
+
+
+def _make(draft: Draft, workload: Body, number: int, revision: str) -> str:
+    metadata, spec = workload["metadata"], workload["spec"]
+    name = f"{metadata['name']}-{number}"
+    volumes = []
+    for template in spec.get("volumeClaimTemplates") or ():
+        claim = f"{template['metadata']['name']}-{name}"
+        volumes.append({"name": template["metadata"]["name"], "persistentVolumeClaim": {"claimName": claim}})
+        key = ObjectId("", "PersistentVolumeClaim", metadata["namespace"], claim)
+        if draft.get(key) is None:
+            body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}
+            named = {"name": claim, "namespace": metadata["namespace"]}
+            labels = dig(spec, ("selector", "matchLabels")) or {}
+            draft.put(key, body | {"metadata": named | {"labels": labels}, "spec": template["spec"]})
+    template = spec["template"]
+    given = template["spec"].get("volumes") or []
+    if volumes:
+        template = template | {"spec": template["spec"] | {"volumes": [*given, *volumes]}}
+    extra = {
+        revisions.HASH: revision,
+        "statefulset.kubernetes.io/pod-name": name,
+        "apps.kubernetes.io/pod-index": str(number),
+    }
+    return spawn(draft, workload, name, template, extra)
+
+
+def _write_status(draft: Draft, key: ObjectId, workload: Body, pods: list[Body], revision: str) -> float:
+    spec = workload["spec"]
+    active = [pod for pod in pods if is_active(pod)]
+    times = [available_at(draft, pod, spec.get("minReadySeconds", 0)) for pod in active]
+    updated = sum(revisions.of_pod(pod) == revision for pod in active)
+    available = sum(time <= draft.now for time in times)
+    before = workload.get("status") or {}
+    is_done = updated == len(active) == spec["replicas"] == sum(is_ready(pod) for pod in active)
+    current = revision if is_done else before.get("currentRevision", revision)
+    status = {
+        "observedGeneration": workload["metadata"]["generation"],
+        "replicas": len(active),
+        "availableReplicas": available,
+        **counts(
+            readyReplicas=sum(is_ready(pod) for pod in active),
+            updatedReplicas=updated,
+            currentReplicas=updated if current == revision else len(active) - updated,
+        ),
+        "currentRevision": current,
+        "updateRevision": revision,
+        "collisionCount": 0,
+    }
+    set_status(draft, key, status)
+    return min((time for time in times if time > draft.now), default=NEVER)
+
+
+CONTROLLER: Final = Controller(
+    "statefulset", frozenset({GroupKind("apps", "StatefulSet"), GroupKind("", "Pod")}), step
+)

@@ -1,0 +1,105 @@
+"""What the API server fills in before it stores an object."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+from agent.core.model import Body, GroupKind
+from agent.core.simulation.tables import EACH, IF_THERE, Default, Served, Steps, dig, put
+from agent.core.simulation.world import Draft
+
+
+def defaulted(draft: Draft, served: Served, body: Body) -> Body:
+    """The body with defaults; fields that are given stay."""
+    if served.kind not in draft.tables.served:
+        return body
+    for row in draft.tables.defaults.get(served.kind.kind, ()):
+        if EACH in row.path or _holds(body, row):
+            body = _fill(body, row.path, row)
+    computed = _COMPUTED.get(served.kind)
+    return computed(draft, body) if computed else body
+
+
+def without_nulls(value: Any) -> Any:
+    """A config as the server reads it: null means absent."""
+    if isinstance(value, dict):
+        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value
+
+
+def _holds(node: Any, row: Default) -> bool:
+    return all(dig(node, path) == value for path, value in row.when)
+
+
+def _fill(node: Any, path: Steps, row: Default) -> Any:
+    head, rest = path[0], path[1:]
+    if head == IF_THERE:
+        return node if node is None else _fill(node, rest, row)
+    if head == EACH:
+        if not isinstance(node, list):
+            return node
+        items = [_fill(item, rest, row) if _holds(item, row) or EACH in rest else item for item in node]
+        return node if all(new is old for new, old in zip(items, node, strict=True)) else items
+    node = {} if node is None else node
+    if not isinstance(node, dict):
+        return node
+    inner = node.get(head)
+    if rest:
+        filled = _fill(inner, rest, row)
+        return node if filled is inner else {**node, head: filled}
+    value = node.get(row.source) if row.source else row.value
+    return node if inner is not None or value is None else {**node, head: value}
+
+
+def _service(draft: Draft, body: Body) -> Body:
+    """A ClusterIP for every Service that has one (https://kubernetes.io/docs/concepts/services-networking/)."""
+    spec = body["spec"]
+    if spec["type"] == "ExternalName":
+        return body
+    number = draft.version + 1
+    address = spec.get("clusterIP") or f"10.{96 + (number >> 16) % 16}.{number >> 8 & 255}.{number & 255}"
+    return body | {"spec": spec | {"clusterIP": address, "clusterIPs": [address]}}
+
+
+def _secret(draft: Draft, body: Body) -> Body:
+    """StringData is written over data and not kept (https://kubernetes.io/docs/concepts/configuration/secret/)."""
+    del draft
+    given = body.get("stringData")
+    if not given:
+        return body
+    data = {key: b64encode(str(value).encode()).decode() for key, value in given.items()}
+    rest = {key: value for key, value in body.items() if key != "stringData"}
+    return rest | {"data": {**(body.get("data") or {}), **data}}
+
+
+def _namespace(draft: Draft, body: Body) -> Body:
+    del draft
+    name = body["metadata"]["name"]
+    labelled = put(body, ("metadata", "labels", "kubernetes.io/metadata.name"), name)
+    return labelled if labelled.get("status") else labelled | {"status": {"phase": "Active"}}
+
+
+def _job(draft: Draft, body: Body) -> Body:
+    """The selector and the labels that tell this Job's pods (pkg/registry/batch/job/strategy.go)."""
+    if dig(body, ("spec", "selector")):
+        return body
+    uid = body["metadata"].get("uid") or f"{draft.version + 1:08x}"
+    labels = {
+        "batch.kubernetes.io/controller-uid": uid,
+        "batch.kubernetes.io/job-name": body["metadata"]["name"],
+    }
+    given = dig(body, ("spec", "template", "metadata", "labels")) or {}
+    body = put(body, ("spec", "template", "metadata", "labels"), {**given, **labels})
+    selector = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+    return put(body, ("spec", "selector"), selector)
+
+
+_COMPUTED = {
+    GroupKind("", "Service"): _service,
+    GroupKind("", "Secret"): _secret,
+    GroupKind("", "Namespace"): _namespace,
+    GroupKind("batch", "Job"): _job,
+}

@@ -1,0 +1,193 @@
+"""What the API server does with a request: checks, merges, admits and stores, in that order.
+
+Every function writes a ``Draft``; a dry run is the same on a draft that is thrown away.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from agent.core.model import Body, ObjectId
+from agent.core.simulation.admission import admitted, check_namespace, check_service_account
+from agent.core.simulation.defaulting import defaulted, without_nulls
+from agent.core.simulation.discovery import find
+from agent.core.simulation.fields import Schema
+from agent.core.simulation.ownership import apply as merged
+from agent.core.simulation.ownership import is_same, update
+from agent.core.simulation.schemas import schema_of
+from agent.core.simulation.tables import Served, dig
+from agent.core.simulation.validation import validate
+from agent.core.simulation.world import Draft, id_of, stamp
+from agent.errors import Conflict, Invalid, NotFound, NotServed
+
+SERVER_FIELDS: Final = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "managedFields",
+    "selfLink",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
+
+
+class Target(NamedTuple):
+    """What a request is about: how its kind is served, whom it names and where that is stored."""
+
+    served: Served
+    id: ObjectId
+    stored: ObjectId
+    version: str
+    schema: Schema
+
+
+def target(draft: Draft, body: Body, verb: str) -> Target:
+    """Find out where a body goes; raises ``NotServed``, ``Unreachable`` or ``Invalid``."""
+    api_version, kind = str(body.get("apiVersion", "")), str(body.get("kind", ""))
+    metadata = body.get("metadata") or {}
+    if not (api_version and kind and metadata.get("name")):
+        raise Invalid("apiVersion, kind and metadata.name must be given")
+    asked = id_of(body)
+    served = find(draft, asked.group_kind, verb, asked.namespace)
+    version = api_version.rpartition("/")[2]
+    if version not in served.versions:
+        raise NotServed(f"the server serves no {kind} in version {api_version}")
+    if served.is_namespaced != bool(asked.namespace):
+        words = "must name a namespace" if served.is_namespaced else "has no namespace"
+        raise Invalid(f"{asked}: {served.kind} {words}")
+    return Target(served, asked, stored_id(served, asked), version, schema_of(draft, served, version))
+
+
+def stored_id(served: Served, object_id: ObjectId) -> ObjectId:
+    """Where an object is kept: an aggregated API server keeps it under another group."""
+    return ObjectId(*served.storage, object_id.namespace, object_id.name)
+
+
+def shown(body: Body, served: Served, version: str) -> Body:
+    """A stored body as a client reads it, in this version."""
+    group = served.kind.group
+    api_version = f"{group}/{version}" if group else version
+    return body if body["apiVersion"] == api_version else body | {"apiVersion": api_version}
+
+
+def create(draft: Draft, body: Body, manager: str = "") -> Body:
+    """A plain create; raises ``Conflict`` where the name is taken."""
+    to = target(draft, body, "create")
+    if draft.get(to.stored) is not None:
+        raise Conflict(f"{to.id} already exists", already_exists=True)
+    config = _config(body, to)
+    if manager:
+        config = update({"metadata": {}}, config, manager, to.schema, at=stamp(draft.now))
+    return _store(draft, to, None, config)
+
+
+def apply(draft: Draft, body: Body, manager: str, *, force: bool = False, is_dry: bool = False) -> Body:
+    """Server-side apply; raises ``Conflict`` naming the managers whose fields it would change."""
+    to = target(draft, body, "patch")
+    live = draft.get(to.stored)
+    _check_preconditions(to, live, body["metadata"])
+    result = merged(live, _config(body, to), manager, to.schema, at=stamp(draft.now), force=force)
+    if result.clashes and not force:
+        words = ", ".join(str(clash) for clash in result.clashes)
+        count = f"{len(result.clashes)} conflict" + ("s" if len(result.clashes) > 1 else "")
+        names = tuple(sorted({clash.manager.name for clash in result.clashes}))
+        raise Conflict(f"{to.id}: Apply failed with {count}: {words}", managers=names)
+    return _store(draft, to, live, result.body, is_dry=is_dry)
+
+
+def replace(draft: Draft, body: Body, manager: str) -> Body:
+    """A plain update; ``metadata.resourceVersion`` and ``uid`` in the body are preconditions."""
+    to = target(draft, body, "update")
+    live = draft.get(to.stored)
+    if live is None:
+        raise NotFound(f"{to.id} not found")
+    _check_preconditions(to, live, body["metadata"])
+    config = _config(body, to)
+    if "status" in live and to.served.has_status:
+        config["status"] = live["status"]
+    kept = {key: live["metadata"][key] for key in SERVER_FIELDS if key in live["metadata"]}
+    config = config | {"metadata": config["metadata"] | kept}
+    return _store(draft, to, live, update(live, config, manager, to.schema, at=stamp(draft.now)))
+
+
+def _config(body: Body, to: Target) -> Body:
+    """What the client may set: neither server fields nor a status that is a subresource; nulls are absent."""
+    config: Body = without_nulls(body)
+    if to.served.has_status:
+        config.pop("status", None)
+    config["metadata"] = {key: value for key, value in config["metadata"].items() if key not in SERVER_FIELDS}
+    group = to.stored.group
+    return config | {"apiVersion": f"{group}/{to.version}" if group else to.version}
+
+
+def _check_preconditions(to: Target, live: Body | None, metadata: Body) -> None:
+    """https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions."""
+    uid, version = metadata.get("uid"), metadata.get("resourceVersion")
+    found = live["metadata"] if live else {}
+    if uid and uid != found.get("uid"):
+        raise Conflict(
+            f"{to.id}: Precondition failed: UID in precondition: {uid}, in object: {found.get('uid', '')}"
+        )
+    if version and version != found.get("resourceVersion"):
+        raise Conflict(
+            f"{to.id}: the object has been modified; please apply your changes to the latest version"
+        )
+
+
+def _store(draft: Draft, to: Target, live: Body | None, body: Body, *, is_dry: bool = False) -> Body:
+    if live is None:
+        check_namespace(draft, to.served, to.id)
+        if to.id.group_kind == ("", "Pod"):
+            check_service_account(draft, body)
+    body = defaulted(draft, to.served, body)
+    if live is not None and is_same(live, body):
+        return shown(live, to.served, to.version)
+    body = admitted(draft, to.served, "CREATE" if live is None else "UPDATE", body, live, is_dry=is_dry)
+    validate(draft, to.served, live, body)
+    stored = draft.put(to.stored, body)
+    if _is_let_go(stored):
+        draft.drop(to.stored)
+    return shown(stored, to.served, to.version)
+
+
+def _is_let_go(body: Body) -> bool:
+    metadata = body["metadata"]
+    return (
+        "deletionTimestamp" in metadata
+        and not metadata.get("finalizers")
+        and body["kind"] not in ("Pod", "Namespace")
+    )
+
+
+def delete(draft: Draft, object_id: ObjectId, *, uid: str = "", resource_version: str = "") -> None:
+    """Delete in the background; a missing object is success, a precondition that fails ``Conflict``."""
+    served = find(draft, object_id.group_kind, "delete", object_id.namespace)
+    stored = stored_id(served, object_id)
+    live = draft.get(stored)
+    if live is None:
+        return
+    to = Target(served, object_id, stored, served.versions[0], {})
+    _check_preconditions(to, live, {"uid": uid, "resourceVersion": resource_version})
+    admitted(draft, served, "DELETE", live, live)
+    begin_delete(draft, stored)
+
+
+def begin_delete(draft: Draft, stored: ObjectId) -> None:
+    """Remove an object, or mark it for those who still have to let it go.
+
+    Finalizers keep it, pods end in their own time, a namespace and a CRD after what they hold
+    (https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/).
+    """
+    live = draft.get(stored)
+    if live is None or "deletionTimestamp" in live["metadata"]:
+        return
+    metadata = live["metadata"]
+    grace = int(dig(live, ("spec", "terminationGracePeriodSeconds")) or 0) if stored.kind == "Pod" else 0
+    waits = metadata.get("finalizers") or stored.kind == "Pod" or dig(live, ("spec", "finalizers"))
+    if not waits:
+        draft.drop(stored)
+        return
+    ending = metadata | {"deletionTimestamp": stamp(draft.now), "deletionGracePeriodSeconds": grace}
+    draft.put(stored, live | {"metadata": ending})
+    draft.mark(metadata["uid"], "deleted", draft.now)

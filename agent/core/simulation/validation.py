@@ -1,0 +1,82 @@
+"""What the API server refuses: names, missing fields, changes of what cannot change."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from agent.core.model import Body
+from agent.core.simulation.selectors import selects
+from agent.core.simulation.tables import Served, dig
+from agent.core.simulation.world import State
+from agent.errors import Invalid
+
+SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+LABEL_VALUE: Final = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
+LONGEST_NAME: Final = 253
+LONGEST_LABEL: Final = 63
+
+
+def validate(state: State, served: Served, before: Body | None, body: Body) -> None:
+    """Raises ``Invalid`` with the API server's words where the object, or its change, is refused."""
+    kind = served.kind.kind
+    _validate_name(state, served, body)
+    _validate_labels(served, body)
+    if served.kind not in state.tables.served:
+        return
+    for path in state.tables.required.get(kind, ()):
+        if dig(body, path) in (None, "", []):
+            raise _invalid(served, body, ".".join(path), "Required value")
+    _validate_selector(served, body)
+    if before is not None:
+        _validate_change(state, served, before, body)
+
+
+def _validate_name(state: State, served: Served, body: Body) -> None:
+    """https://kubernetes.io/docs/concepts/overview/working-with-objects/names/."""
+    name = body["metadata"].get("name", "")
+    if not name:
+        raise _invalid(served, body, "metadata.name", "Required value: name or generateName is required")
+    if served.kind in state.tables.free_names:
+        return
+    is_label = served.kind.group == "" and served.kind.kind in ("Namespace", "Service")
+    rule, longest = (LABEL, LONGEST_LABEL) if is_label else (SUBDOMAIN, LONGEST_NAME)
+    if len(name) > longest or not rule.fullmatch(name):
+        raise _invalid(served, body, "metadata.name", f'Invalid value: "{name}": must be a DNS name')
+
+
+def _validate_labels(served: Served, body: Body) -> None:
+    for key, value in (body["metadata"].get("labels") or {}).items():
+        if not isinstance(value, str):
+            raise Invalid(f"metadata.labels.{key} of {served.kind} is not a string")
+        if len(value) > LONGEST_LABEL or not LABEL_VALUE.fullmatch(value):
+            raise _invalid(served, body, f"metadata.labels.{key}", "Invalid value: not a valid label value")
+
+
+def _validate_selector(served: Served, body: Body) -> None:
+    """Workloads select what they make (https://kubernetes.io/docs/concepts/workloads/controllers/deployment/)."""
+    selector = dig(body, ("spec", "selector"))
+    labels = dig(body, ("spec", "template", "metadata", "labels"))
+    if served.kind.group != "apps" or not isinstance(selector, dict):
+        return
+    if not selects(selector, labels or {}):
+        words = "Invalid value: `selector` does not match template `labels`"
+        raise _invalid(served, body, "spec.template.metadata.labels", words)
+
+
+def _validate_change(state: State, served: Served, before: Body, body: Body) -> None:
+    for row in state.tables.immutable.get(served.kind.kind, ()):
+        if not all(dig(before, path) == value for path, value in row.when):
+            continue
+        was, now = dig(before, row.path), dig(body, row.path)
+        if row.but and isinstance(was, dict) and isinstance(now, dict):
+            was, now = ({k: v for k, v in side.items() if k not in row.but} for side in (was, now))
+        if was is not None and was != now:
+            raise _invalid(served, body, ".".join(row.path), f"Invalid value: {row.says}", is_immutable=True)
+
+
+def _invalid(served: Served, body: Body, path: str, words: str, *, is_immutable: bool = False) -> Invalid:
+    error = Invalid(f'{served.kind} "{body["metadata"].get("name", "")}" is invalid: {path}: {words}')
+    error.is_immutable = is_immutable
+    return error

@@ -1,0 +1,292 @@
+"""The world: one state of a cluster as a value, and the draft in which one call writes the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+
+from agent.core.model import Body, GroupKind, LiveObject, ObjectId
+from agent.core.rbac import RBAC_GROUP, Rights
+from agent.core.simulation.tables import Tables
+
+NEVER: Final = float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Delays of the model, in seconds of its own time.
+
+    ``pod_start``: from creation to running; ``pod_stop``: from delete to gone, unless the pod is slower;
+    ``probe``: until a lost readiness is seen; ``availability``: by which an APIService's condition lags its
+    endpoints; ``establish``: from a CRD's creation to its kind being served.
+    """
+
+    pod_start: float = 1.0
+    pod_stop: float = 1.0
+    probe: float = 1.0
+    availability: float = 0.4
+    establish: float = 0.1
+
+
+class Event(NamedTuple):
+    """One write: ``type`` is ADDED, MODIFIED or DELETED; ``version`` its place in the one order of all."""
+
+    version: int
+    type: str
+    id: ObjectId
+    body: Body
+    at: float
+
+
+History: TypeAlias = "tuple[Event, History] | None"
+"""The writes so far, newest first; worlds that come from one another share them."""
+
+
+class State(Protocol):
+    """What can be read of a world, finished or in the making."""
+
+    @property
+    def now(self) -> float:
+        """Seconds since the epoch, in the model's time."""
+        ...
+
+    @property
+    def tables(self) -> Tables:
+        """What is known of built-in kinds."""
+        ...
+
+    @property
+    def timing(self) -> Timing:
+        """The delays."""
+        ...
+
+    def of(self, group: str, kind: str) -> Mapping[ObjectId, Body]:
+        """All objects of a kind."""
+        ...
+
+    def get(self, object_id: ObjectId) -> Body | None:
+        """One object, or None."""
+        ...
+
+    def marked(self, uid: str, name: str) -> float | None:
+        """When something that no field says was noted of this object."""
+        ...
+
+    def rights(self) -> Rights:
+        """Who may do what."""
+        ...
+
+
+@dataclass(frozen=True)
+class World:
+    """One state of a cluster. Bodies are shared between states and never changed in place.
+
+    ``marks``: uid -> what -> time, finer than the seconds that objects carry; ``touched``: the version of
+    the last write by kind; ``seen``: the version up to which each controller has acted; ``wakes``: when each
+    wants to act again though nothing was written.
+    """
+
+    tables: Tables
+    timing: Timing = Timing()
+    now: float = 0.0
+    version: int = 0
+    kinds: Mapping[GroupKind, Mapping[ObjectId, Body]] = field(default_factory=dict)
+    marks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    touched: Mapping[GroupKind, int] = field(default_factory=dict)
+    seen: Mapping[str, int] = field(default_factory=dict)
+    wakes: Mapping[str, float] = field(default_factory=dict)
+    history: History = field(default=None, compare=False, repr=False)
+
+    def of(self, group: str, kind: str) -> Mapping[ObjectId, Body]:
+        """All objects of a kind."""
+        return self.kinds.get(GroupKind(group, kind), {})
+
+    def get(self, object_id: ObjectId) -> Body | None:
+        """One object, or None."""
+        return self.of(object_id.group, object_id.kind).get(object_id)
+
+    def marked(self, uid: str, name: str) -> float | None:
+        """When something that no field says was noted of this object."""
+        return self.marks.get(uid, {}).get(name)
+
+    def rights(self) -> Rights:
+        """Who may do what; worked out once for a world and those that share its RBAC objects."""
+        return self._rights
+
+    @cached_property
+    def _rights(self) -> Rights:
+        roles = (objects for kind, objects in self.kinds.items() if kind.group == RBAC_GROUP)
+        return Rights(LiveObject(key, body) for objects in roles for key, body in objects.items())
+
+    def objects(self) -> dict[ObjectId, Body]:
+        """Every object; a new flat dictionary of the shared bodies."""
+        return {key: body for objects in self.kinds.values() for key, body in objects.items()}
+
+    def events_after(self, version: int) -> list[Event]:
+        """The writes after ``version``, oldest first."""
+        events: list[Event] = []
+        node = self.history
+        while node is not None and node[0].version > version:
+            events.append(node[0])
+            node = node[1]
+        events.reverse()
+        return events
+
+
+def stamp(now: float) -> str:
+    """A time as objects carry it: RFC 3339 in UTC, whole seconds."""
+    return datetime.fromtimestamp(int(now), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def id_of(body: Body) -> ObjectId:
+    """The identity of a body with apiVersion, kind and metadata."""
+    metadata = body["metadata"]
+    group = body["apiVersion"].rpartition("/")[0]
+    return ObjectId(group, body["kind"], metadata.get("namespace", ""), metadata["name"])
+
+
+class Draft:
+    """The next world in the making; it lives within one call and is the only thing that is written to."""
+
+    def __init__(self, world: World) -> None:
+        self.now: float = world.now
+        self.version = world.version
+        self._world = world
+        self._kinds = dict(world.kinds)
+        self._own: set[GroupKind] = set()
+        self._marks = dict(world.marks)
+        self.touched = dict(world.touched)
+        self.seen = dict(world.seen)
+        self.wakes = dict(world.wakes)
+        self._history = world.history
+        self._rights: Rights | None = None
+
+    @property
+    def tables(self) -> Tables:
+        """What is known of built-in kinds."""
+        return self._world.tables
+
+    @property
+    def timing(self) -> Timing:
+        """The delays."""
+        return self._world.timing
+
+    def of(self, group: str, kind: str) -> Mapping[ObjectId, Body]:
+        """All objects of a kind; not to be kept across writes of that kind."""
+        return self._kinds.get(GroupKind(group, kind), {})
+
+    def get(self, object_id: ObjectId) -> Body | None:
+        """One object, or None."""
+        return self.of(object_id.group, object_id.kind).get(object_id)
+
+    def all(self) -> Iterator[tuple[ObjectId, Body]]:
+        """Every object of every kind, as it stood when its kind was reached."""
+        for kind in list(self._kinds):
+            yield from list(self._kinds[kind].items())
+
+    def marked(self, uid: str, name: str) -> float | None:
+        """When something that no field says was noted of this object."""
+        return self._marks.get(uid, {}).get(name)
+
+    def mark(self, uid: str, name: str, at: float | None) -> None:
+        """Note a time of an object (None: forget it); notes go with the object."""
+        notes = {key: value for key, value in self._marks.get(uid, {}).items() if key != name}
+        self._marks[uid] = notes if at is None else {**notes, name: at}
+
+    def rights(self) -> Rights:
+        """Who may do what, as it is now written."""
+        if self._rights is None:
+            self._rights = self._world.rights()
+        return self._rights
+
+    def put(self, object_id: ObjectId, body: Body) -> Body:
+        """Store a body; uid, resourceVersion, times and metadata.generation are the server's.
+
+        A body equal to what stands is no write and keeps its resourceVersion.
+        """
+        before = self.get(object_id)
+        if before is body or before == body:
+            return before or body
+        self.version += 1
+        metadata = body["metadata"] | {"resourceVersion": str(self.version)}
+        if before is not None:
+            metadata |= {key: before["metadata"][key] for key in ("uid", "creationTimestamp")}
+        else:
+            metadata |= {
+                "uid": f"{self.version:08x}-0000-4000-8000-{self.version:012x}",
+                "creationTimestamp": stamp(self.now),
+            }
+            self._marks[metadata["uid"]] = {"created": self.now}
+        if self._is_counted(object_id.group_kind):
+            metadata["generation"] = _next_generation(before, body)
+        stored = body | {"metadata": metadata}
+        self._write(object_id, stored, "MODIFIED" if before else "ADDED")
+        return stored
+
+    def drop(self, object_id: ObjectId) -> None:
+        """Remove an object from storage at once; its finalizers are the caller's business."""
+        body = self.get(object_id)
+        if body is None:
+            return
+        self.version += 1
+        metadata = body["metadata"] | {"resourceVersion": str(self.version)}
+        self._write(object_id, body | {"metadata": metadata}, "DELETED")
+        self._marks.pop(body["metadata"]["uid"], None)
+
+    def finish(self) -> World:
+        """The world as it is now written."""
+        world = replace(
+            self._world,
+            now=self.now,
+            version=self.version,
+            kinds=self._kinds,
+            marks=self._marks,
+            touched=self.touched,
+            seen=self.seen,
+            wakes=self.wakes,
+            history=self._history,
+        )
+        if self._rights is not None:
+            # What was worked out is handed on: cached_property keeps it in the instance's dictionary.
+            world.__dict__["_rights"] = self._rights
+        return world
+
+    def _write(self, object_id: ObjectId, body: Body, kind: str) -> None:
+        key = object_id.group_kind
+        if key.group == RBAC_GROUP:
+            # The world's own rights stay as they were: worlds are shared.
+            self._rights = self.rights().copy()
+            _ = self._rights.drop(object_id) if kind == "DELETED" else self._rights.put(object_id, body)
+        if key not in self._own:
+            self._own.add(key)
+            self._kinds[key] = dict(self._kinds.get(key, {}))
+        objects: dict[ObjectId, Body] = self._kinds[key]  # type: ignore[assignment]  # copied just above
+        if kind == "DELETED":
+            del objects[object_id]
+        else:
+            objects[object_id] = body
+        self.touched[key] = self.version
+        self._history = (Event(self.version, kind, object_id, body, self.now), self._history)
+
+    def _is_counted(self, kind: GroupKind) -> bool:
+        served = self.tables.served.get(kind)
+        return served is None or served.is_counted
+
+
+def _next_generation(before: Body | None, body: Body) -> int:
+    """Bumped by any change outside metadata and status, and by the start of a deletion.
+
+    https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api-conventions.md#metadata
+    """
+    if before is None:
+        return 1
+    was: int = before["metadata"].get("generation", 1)
+    begins = "deletionTimestamp" in body["metadata"] and "deletionTimestamp" not in before["metadata"]
+    return was + 1 if begins or _content(before) != _content(body) else was
+
+
+def _content(body: Body) -> dict[str, Any]:
+    return {key: value for key, value in body.items() if key not in ("metadata", "status", "apiVersion")}
