@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import FrameType
 
@@ -32,6 +33,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("words", nargs="*", metavar="-- COMMAND", help="what to run")
     asked = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _leave)
+    # A shell that starts this in the background has Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         if asked.command == "build":
             build.ensure_programs()
@@ -81,7 +84,7 @@ def _stay(plane: ControlPlane) -> int:
     try:
         while True:
             plane.check()
-            signal.sigtimedwait([signal.SIGCHLD], 5)
+            time.sleep(1)
     except KeyboardInterrupt:
         return 0
     finally:
@@ -90,7 +93,7 @@ def _stay(plane: ControlPlane) -> int:
 
 def _shell(words: list[str]) -> int:
     notes = sorted((build.cache_home() / RUNNING).glob("*"), key=lambda note: note.stat().st_mtime)
-    alive = [note for note in notes if Path(f"/proc/{note.name}").exists()]
+    alive = [note for note in notes if _is_rig(Path(f"/proc/{note.name}/cmdline"))]
     if not alive:
         raise RigError("no control plane is running: start one with `make cluster`")
     kubeconfig = json.loads(alive[-1].read_text())["kubeconfig"]
@@ -98,6 +101,11 @@ def _shell(words: list[str]) -> int:
     enter = [program("nsenter"), "--target", alive[-1].name, "--net", *user]
     command = [*enter, *(words or [os.environ.get("SHELL", "/bin/sh")])]
     return subprocess.run(command, env=os.environ | {"KUBECONFIG": kubeconfig}, check=False).returncode
+
+
+def _is_rig(command_line: Path) -> bool:
+    """Whether a process is one of this program: its number may have been given to another since."""
+    return command_line.exists() and b"tests.rig" in command_line.read_bytes()
 
 
 def _say(text: str) -> None:

@@ -180,9 +180,13 @@ def require_programs() -> None:
         )
 
 
+def search_path() -> str:
+    """Return PATH with the folders where Debian keeps nft and ip, which not everybody has on it."""
+    return os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
+
+
 def _which(program: str) -> str | None:
-    # Debian keeps nft in /usr/sbin, which is not on the PATH of everybody.
-    return shutil.which(program, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"]))
+    return shutil.which(program, path=search_path())
 
 
 def program(name: str) -> str:

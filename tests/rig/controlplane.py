@@ -5,6 +5,7 @@ addresses are fixed in it. All children die with the process.
 """
 
 import json
+import os
 import secrets
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ from typing import IO, Self
 
 from tests.rig import components, netns
 from tests.rig.api import Api, ApiError
-from tests.rig.build import RigError, built_binary, program, require_programs
+from tests.rig.build import RigError, built_binary, program, require_programs, search_path
 from tests.rig.pki import Authority, new_signing_key
 
 START_WITHIN = 60.0
@@ -105,9 +106,11 @@ class ControlPlane:
         self._logs.append(log)
         # The kernel ends the child when the thread that started it ends, however that comes.
         whole = [program("setpriv"), "--pdeathsig", "KILL", *command]
-        self._children.append(
-            subprocess.Popen(whole, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd)
+        environment = os.environ | {"PATH": search_path()}
+        child = subprocess.Popen(
+            whole, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd, env=environment
         )
+        self._children.append(child)
 
     def _wait(self, name: str, ready: "components.Check") -> None:
         deadline = time.monotonic() + START_WITHIN

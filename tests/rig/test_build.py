@@ -1,0 +1,46 @@
+"""Where the binary comes from, and what is said when it cannot be had."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.rig import build
+from tests.rig.build import RigError
+
+
+def test_binary_stands_outside_the_checkout_under_a_key_of_its_source(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    before = build.binary_path()
+    monkeypatch.setattr(build, "KUBERNETES", "1.36.4")
+    assert before.is_relative_to(tmp_path)
+    assert build.binary_path() != before
+
+
+def test_binary_not_built_is_told_with_the_way_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(RigError, match="make controlplane"):
+        build.built_binary()
+
+
+def test_other_system_than_linux_is_told_what_cannot_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(RigError, match=r"this is darwin: .*cannot run here, the rest can"):
+        build.require_linux()
+
+
+def test_programs_missing_are_all_named_with_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        build, "DEBIAN_PACKAGES", {"no-such-nft": "nftables", "no-such-ip": "iproute2", "sh": "dash"}
+    )
+    with pytest.raises(
+        RigError, match="needs no-such-nft, no-such-ip: install the packages iproute2 nftables"
+    ):
+        build.require_programs()
+
+
+def test_version_of_the_module_is_the_version_that_the_binary_tells() -> None:
+    assert f"k8s.io/kubernetes v{build.KUBERNETES}" in (build.SOURCE / "go.mod").read_text()
+    assert f"gitVersion=v{build.KUBERNETES}" in build.linker_flags()
