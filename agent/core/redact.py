@@ -79,7 +79,7 @@ def _decoded(text: str) -> bytes:
 
 
 def _digest(value: bytes, key: bytes) -> str:
-    return f"masked:{hmac.new(key, value, hashlib.sha256).hexdigest()[:16]}"
+    return f"masked {hmac.new(key, value, hashlib.sha256).hexdigest()[:8]}"
 
 
 def _is_object(text: str) -> bool:
