@@ -1,0 +1,28 @@
+"""Values as people and programs read them: a plan and a status as text, Markdown and JSON.
+
+Every word comes from the value that is shown; nothing is looked up, nothing is guessed. Secret values
+are masked under a key that the caller makes anew for each run.
+"""
+
+from agent.core.render.as_json import as_json
+from agent.core.render.markdown import COMMENT_LIMIT, markdown
+from agent.core.render.progress import applied_lines, event_line, failed_line, held_lines
+from agent.core.render.status import status, status_json, status_markdown
+from agent.core.render.text import headline, printed, steps_left, text
+
+__all__ = [
+    "COMMENT_LIMIT",
+    "applied_lines",
+    "as_json",
+    "event_line",
+    "failed_line",
+    "headline",
+    "held_lines",
+    "markdown",
+    "printed",
+    "status",
+    "status_json",
+    "status_markdown",
+    "steps_left",
+    "text",
+]

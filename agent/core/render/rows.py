@@ -1,0 +1,115 @@
+"""The order of steps as people read it: neighbours that are alike become one row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agent.core.render.words import counted, printable, sentences
+from agent.core.steps import Gate, GateState, Plan, Step, Verb
+
+_BY_OBJECT: Final = (Verb.CREATE, Verb.UPDATE, Verb.DELETE)
+"""Verbs whose steps are told by their objects; the others are told by what each of them moves."""
+_SHOWN: Final = 3
+_IN_SERVICE: Final = "the new generation is in service"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One or more neighbouring steps of one verb behind like gates; ``first`` counts steps from 1.
+
+    ``gates`` are those of each step, with the gates of the whole handoff as one.
+    """
+
+    first: int
+    steps: tuple[Step, ...]
+    gates: tuple[tuple[Gate, ...], ...]
+
+    @property
+    def head(self) -> Step:
+        """The step that stands for all."""
+        return self.steps[0]
+
+    @property
+    def number(self) -> str:
+        """``4``, or ``4-15`` for several steps."""
+        last = self.first + len(self.steps) - 1
+        return str(self.first) if last == self.first else f"{self.first}-{last}"
+
+    @property
+    def subject(self) -> str:
+        """``Deployment apps/web`` of one step, ``12 objects in apps`` or ``12 objects`` of several."""
+        if len(self.steps) == 1:
+            return printable(str(self.head.id))
+        namespaces = {step.id.namespace for step in self.steps}
+        where = namespaces.pop() if len(namespaces) == 1 else ""
+        return counted(len(self.steps), "object") + (f" in {printable(where)}" if where else "")
+
+    @property
+    def says(self) -> str:
+        """What the plan says of the step; for several the kinds, with how many of each."""
+        if len(self.steps) == 1:
+            return printable(self.head.says)
+        kinds = Counter(str(step.id).removesuffix(f" {step.id.path}") for step in self.steps)
+        return printable(", ".join(kind if n == 1 else f"{n} {kind}" for kind, n in kinds.items()))
+
+    @property
+    def opens(self) -> str:
+        """What opens the row; ``at once`` where no gate stands before it."""
+        return printable(sentences(gate.wants for gate in self.gates[0]) or "at once")
+
+    @property
+    def seen(self) -> str:
+        """What was seen at the gates: of a row that waits at those that hold it, and how much more."""
+        is_open = self.head.is_open
+        shown = [gate for gates in self.gates for gate in gates if gate.is_open is is_open]
+        told = [reason_of(gate) for gate in shown]
+        reasons = list(dict.fromkeys(filter(None, told)))
+        more = f"; and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
+        return printable(sentences(reasons[:_SHOWN]) + more)
+
+
+def reason_of(gate: Gate) -> str:
+    """What was seen at the gate; empty where an open gate only says again what it wants."""
+    return "" if gate.is_open and gate.reason == gate.wants else gate.reason or gate.wants
+
+
+def rows(plan: Plan) -> tuple[Row, ...]:
+    """The steps of ``plan`` in their order, neighbours that are alike together.
+
+    Alike means: the same verb and category, behind gates that want the same, all open or all held; where
+    a verb moves or narrows something, one step is one row, since each says what it moves.
+    """
+    found: list[Row] = []
+    for number, step in enumerate(plan.steps, start=1):
+        gates = tuple(_condensed(step.gates, plan.handover))
+        if found and _is_alike(found[-1], step, gates):
+            last = found[-1]
+            found[-1] = Row(last.first, (*last.steps, step), (*last.gates, gates))
+        else:
+            found.append(Row(number, (step,), (gates,)))
+    return tuple(found)
+
+
+def _is_alike(row: Row, step: Step, gates: Sequence[Gate]) -> bool:
+    head = row.head
+    return (
+        head.verb is step.verb
+        and head.verb in _BY_OBJECT
+        and head.category is step.category
+        and head.is_open is step.is_open
+        and [gate.wants for gate in row.gates[0]] == [gate.wants for gate in gates]
+    )
+
+
+def _condensed(gates: Iterable[Gate], handover: Sequence[Gate]) -> Iterator[Gate]:
+    """``gates`` with those of the whole handoff, which are listed once for the plan, as one."""
+    of_handoff = [gate for gate in gates if gate in handover]
+    if of_handoff:
+        closed = [gate for gate in of_handoff if not gate.is_open]
+        state = GateState.HELD if closed else GateState.OPEN
+        reason = "the new generation is not in service yet" if closed else _IN_SERVICE
+        yield Gate("in-service", _IN_SERVICE, state, reason)
+    yield from (gate for gate in gates if gate not in handover)

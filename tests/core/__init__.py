@@ -1,0 +1,1 @@
+"""Tests of the core: values in, values out, no mocks."""
