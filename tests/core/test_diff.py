@@ -1,0 +1,90 @@
+"""Three-way, server's word and two-way: one file a trap in cases/diff."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from agent.core.diff import by_server, three_way, two_way
+from agent.core.model import FieldChange, Reason
+from tests.core.casefiles import case, live_object, manifest, names, shipped
+
+
+def told(changes: tuple[FieldChange, ...]) -> list[str]:
+    return [str(change) for change in changes]
+
+
+@pytest.mark.parametrize("name", names("diff"))
+def test_desired_live_applied(name: str) -> None:
+    given = case("diff", name)
+    before = copy.deepcopy(given)
+    changes = three_way(
+        manifest(given["desired"]),
+        live_object(given["live"]),
+        given["applied"],
+        shipped(),
+        given.get("manager", "trapeze/none"),
+    )
+    assert told(changes) == given["changes"]
+    assert given == before, "bodies are shared and never changed in place"
+
+
+@pytest.mark.parametrize("name", names("diff"))
+def test_desired_equals_itself(name: str) -> None:
+    body = case("diff", name)["desired"]
+    assert three_way(manifest(body), live_object(body), [body], shipped(), "trapeze/none") == ()
+    assert two_way(body, copy.deepcopy(body), shipped()) == ()
+
+
+def config(**data: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "n"},
+        "data": data,
+    }
+
+
+def test_server_answers_equal_to_live_no_change() -> None:
+    live = config(a="1", hand="made")
+    answer = copy.deepcopy(live)
+    answer["metadata"].update(
+        resourceVersion="9", managedFields=[{"manager": "x"}], labels={"trapeze.dev/set": "s"}
+    )
+    wanted = config(a="1")
+    assert by_server(answer, live_object(live), manifest(wanted), [wanted], shipped()) == ()
+
+
+def test_server_answers_otherwise_with_the_reasons_of_git_and_applied() -> None:
+    applied, wanted = config(git="1", drift="1", gone="1"), config(git="2", drift="1")
+    live, answer = config(git="1", drift="9", gone="1"), config(git="2", drift="1", admission="x")
+    changes = by_server(answer, live_object(live), manifest(wanted), [applied], shipped())
+    assert {change.path[-1]: change.reason for change in changes} == {
+        "admission": Reason.DRIFT,
+        "drift": Reason.DRIFT,
+        "git": Reason.GIT,
+        "gone": Reason.GIT,
+    }
+
+
+def test_two_revisions_every_difference_with_reason_git() -> None:
+    assert told(two_way(config(a="1", b="1"), config(a="2", c="1"), shipped())) == [
+        "data.a: '1' -> '2' (git)",
+        "data.b: '1' -> ABSENT (git)",
+        "data.c: ABSENT -> '1' (git)",
+    ]
+
+
+def test_two_revisions_one_spells_out_a_default_no_change() -> None:
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "a"},
+        "spec": {"ports": [{"port": 1}]},
+    }
+    spelled = copy.deepcopy(service)
+    spelled["spec"] = {"ports": [{"port": 1, "protocol": "TCP", "targetPort": 1}], "type": "ClusterIP"}
+    assert two_way(service, spelled, shipped()) == ()
+    assert two_way(spelled, service, shipped()) == ()
