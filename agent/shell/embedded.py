@@ -18,7 +18,7 @@ from agent.core.simulation.serving import through_pointer
 from agent.core.simulation.standins import Reply
 from agent.core.simulation.tables import Served, Tables
 from agent.core.simulation.world import Draft, World, id_of
-from agent.errors import Forbidden, NotServed
+from agent.errors import Conflict, Forbidden, NotServed
 from agent.shell.cluster import Discovery, Listing, Resource, WatchEvent
 from agent.shell.policies import read_tables, shipped_folder
 
@@ -34,7 +34,8 @@ LOOK: Final = 0.05
 
 
 @lru_cache(maxsize=1)
-def _shipped() -> tuple[Tables, Any]:
+def shipped_model() -> tuple[Tables, Any]:
+    """The model's tables and what stands in a new cluster, as shipped. Raises ``ConfigError``."""
     folder: Path = shipped_folder()
     files = (folder / "kinds.yaml", folder / "model" / "cluster.yaml", folder / "model" / "bootstrap.yaml")
     kinds, cluster, bootstrap = (table for _, table in read_tables(files))
@@ -46,6 +47,7 @@ class _Held:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self.oldest = world.version
         self.changed = Condition()
 
     def write(self, do: Callable[[Draft], T], *, keep: bool = True) -> T:
@@ -71,7 +73,7 @@ class EmbeddedCluster:
     """
 
     def __init__(self, start: float = 0, *, subject: Subject = ADMIN, held: _Held | None = None) -> None:
-        self._held = held or _Held(new_world(*_shipped(), start=start))
+        self._held = held or _Held(new_world(*shipped_model(), start=start))
         self._subject = subject
 
     def acting_as(self, namespace: str, name: str) -> EmbeddedCluster:
@@ -106,7 +108,7 @@ class EmbeddedCluster:
         served = self._find(world, resource, "list", namespace)
         wanted = parsed(selector)
         items = [
-            requests.shown(body, served, resource.versions[0])
+            _shown(body, served, resource.versions[0])
             for key, body in sorted(world.of(*served.storage).items())
             if namespace in ("", key.namespace) and selects(wanted, body["metadata"].get("labels") or {})
         ]
@@ -123,7 +125,7 @@ class EmbeddedCluster:
         world = self.world
         served = self._find(world, resource, "get", object_id.namespace, object_id.name)
         body = world.get(requests.stored_id(served, object_id))
-        return None if body is None else requests.shown(body, served, resource.versions[0])
+        return None if body is None else _shown(body, served, resource.versions[0])
 
     def apply(self, resource: Resource, body: Body, *, manager: str, take_over: bool = False) -> Body:
         """Server-side apply."""
@@ -149,8 +151,8 @@ class EmbeddedCluster:
         ask = Ask(verb, resource.kind.group, resource.plural, "", namespace, name)
         if self.world.rights().allows(self._subject, ask):
             return ""
-        where = f" in {namespace}" if namespace else ""
-        return f"{self._subject.user} may not {verb} {resource.plural}{where}: no RBAC rule allows it"
+        where = f" in namespace {namespace}" if namespace else ""
+        return f"{self._subject.user} may not {verb} {resource.kind}{where}: no RBAC rule allows it"
 
     def create(self, resource: Resource, body: Body) -> Body:
         """A plain create."""
@@ -167,9 +169,11 @@ class EmbeddedCluster:
         return discovery.read_path(self.world, path).status
 
     def watch(self, resource: Resource, resource_version: str, stop: Event) -> Iterator[WatchEvent]:
-        """Events after ``resource_version`` until ``stop``; nothing is ever too old."""
+        """Events after ``resource_version`` until ``stop``; what was before this cluster began is too old."""
         served = self._find(self.world, resource, "watch")
-        seen = int(resource_version or 0)
+        seen = int(resource_version)
+        if seen < self._held.oldest:
+            raise Conflict(f"watch {resource.kind}: version {resource_version} is too old; list again")
         while not stop.is_set():
             with self._held.changed:
                 if self._held.world.version <= seen:
@@ -177,7 +181,7 @@ class EmbeddedCluster:
                 world = self._held.world
             for event in world.events_after(seen):
                 if event.id.group_kind == served.storage and not stop.is_set():
-                    yield WatchEvent(event.type, requests.shown(event.body, served, resource.versions[0]))
+                    yield WatchEvent(event.type, _shown(event.body, served, resource.versions[0]))
             seen = world.version
 
     def _find(
@@ -195,6 +199,12 @@ class EmbeddedCluster:
         object_id = id_of(body)
         if reason := self.can(verb, resource, object_id.namespace, object_id.name):
             raise Forbidden(f"{object_id} is forbidden: {reason}")
+
+
+def _shown(body: Body, served: Served, version: str) -> Body:
+    """As a client reads it: outer maps of its own, so that one who writes into them spoils no state."""
+    body = requests.shown(body, served, version)
+    return body | {"metadata": dict(body["metadata"])}
 
 
 def _resource(served: Served) -> Resource:

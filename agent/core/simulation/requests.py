@@ -16,7 +16,7 @@ from agent.core.simulation.ownership import apply as merged
 from agent.core.simulation.ownership import is_same, update
 from agent.core.simulation.schemas import schema_of
 from agent.core.simulation.tables import Served, dig
-from agent.core.simulation.validation import validate
+from agent.core.simulation.validation import check_schema, validate
 from agent.core.simulation.world import Draft, id_of, stamp
 from agent.errors import Conflict, Invalid, NotFound, NotServed
 
@@ -87,7 +87,9 @@ def apply(draft: Draft, body: Body, manager: str, *, force: bool = False, is_dry
     to = target(draft, body, "patch")
     live = draft.get(to.stored)
     _check_preconditions(to, live, body["metadata"])
-    result = merged(live, _config(body, to), manager, to.schema, at=stamp(draft.now), force=force)
+    config = _config(body, to)
+    check_schema(draft, to.served, config)
+    result = merged(live, config, manager, to.schema, at=stamp(draft.now), force=force)
     if result.clashes and not force:
         words = ", ".join(str(clash) for clash in result.clashes)
         count = f"{len(result.clashes)} conflict" + ("s" if len(result.clashes) > 1 else "")
@@ -122,14 +124,17 @@ def _config(body: Body, to: Target) -> Body:
 
 
 def _check_preconditions(to: Target, live: Body | None, metadata: Body) -> None:
-    """https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions."""
+    """A version is compared with what stands; an apply that makes an object anew only heeds the uid.
+
+    https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions
+    """
     uid, version = metadata.get("uid"), metadata.get("resourceVersion")
     found = live["metadata"] if live else {}
     if uid and uid != found.get("uid"):
         raise Conflict(
             f"{to.id}: Precondition failed: UID in precondition: {uid}, in object: {found.get('uid', '')}"
         )
-    if version and version != found.get("resourceVersion"):
+    if live and version and version != found.get("resourceVersion"):
         raise Conflict(
             f"{to.id}: the object has been modified; please apply your changes to the latest version"
         )

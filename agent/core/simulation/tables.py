@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -46,6 +46,13 @@ class Default(NamedTuple):
     when: tuple[tuple[Steps, Any], ...]
 
 
+class Required(NamedTuple):
+    """A path that must be filled, unless one of these fields has this value."""
+
+    path: Steps
+    unless: tuple[tuple[Steps, Any], ...]
+
+
 class Immutable(NamedTuple):
     """A path that an update may not change, ``but`` for these fields below it."""
 
@@ -57,6 +64,8 @@ class Immutable(NamedTuple):
 
 def steps(text: str) -> Steps:
     """``spec.ports[].port`` as ("spec", "ports", "[]", "port")."""
+    if not text:
+        return ()
     return tuple(text.replace(EACH, f".{EACH}").replace(IF_THERE, f".{IF_THERE}").split("."))
 
 
@@ -69,7 +78,9 @@ class Tables:
     merge: Mapping[str, Mapping[Steps, Merge]]
     defaults: Mapping[str, tuple[Default, ...]]
     immutable: Mapping[str, tuple[Immutable, ...]]
-    required: Mapping[str, tuple[Steps, ...]]
+    required: Mapping[str, tuple[Required, ...]]
+    fields: Mapping[str, tuple[tuple[Steps, frozenset[str]], ...]]
+    integers: Mapping[str, tuple[Steps, ...]]
     free_names: frozenset[GroupKind]
 
     @cached_property
@@ -100,7 +111,9 @@ class Tables:
             merge={kind: dict(rows) for kind, rows in each("merge", _merge).items()},
             defaults=each("defaults", _default),
             immutable=each("immutable", _immutable),
-            required=each("required", lambda _, path: path),
+            required=each("required", lambda row, path: Required(path, _values(row, "unless"))),
+            fields=each("fields", lambda row, path: (path, frozenset(row["known"]))),
+            integers=each("integers", lambda _, path: path),
             free_names=_kinds([table["free_names"]]),
         )
 
@@ -137,16 +150,16 @@ def _merge(row: Mapping[str, Any], path: Steps) -> tuple[Steps, Merge]:
     return path, "set" if row.get("set") else "atomic"
 
 
-def _when(row: Mapping[str, Any]) -> tuple[tuple[Steps, Any], ...]:
-    return tuple((steps(path), value) for path, value in row.get("when", {}).items())
+def _values(row: Mapping[str, Any], name: str) -> tuple[tuple[Steps, Any], ...]:
+    return tuple((steps(path), value) for path, value in row.get(name, {}).items())
 
 
 def _default(row: Mapping[str, Any], path: Steps) -> Default:
-    return Default(path, row.get("value"), row.get("from", ""), _when(row))
+    return Default(path, row.get("value"), row.get("from", ""), _values(row, "when"))
 
 
 def _immutable(row: Mapping[str, Any], path: Steps) -> Immutable:
-    return Immutable(path, frozenset(row.get("except", ())), _when(row), row["says"])
+    return Immutable(path, frozenset(row.get("except", ())), _values(row, "when"), row["says"])
 
 
 def dig(body: Any, path: Iterable[str]) -> Any:
@@ -156,6 +169,19 @@ def dig(body: Any, path: Iterable[str]) -> Any:
             return None
         body = body.get(part)
     return body
+
+
+def each_at(body: Any, path: Steps) -> Iterator[Any]:
+    """What stands at a path, once for each item where it visits items; nothing where it is not there."""
+    for depth, part in enumerate(path):
+        if part == EACH:
+            for item in body if isinstance(body, list) else ():
+                yield from each_at(item, path[depth + 1 :])
+            return
+        if not isinstance(body, dict) or part not in body:
+            return
+        body = body[part]
+    yield body
 
 
 def put(body: Body, path: Steps, value: Any) -> Body:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from agent.core.model import Body
+from agent.core.model import Body, ObjectId
 from agent.core.simulation.selectors import selects
-from agent.core.simulation.tables import Served, dig
+from agent.core.simulation.tables import Served, dig, each_at
 from agent.core.simulation.world import State
 from agent.errors import Invalid
 
@@ -25,12 +25,31 @@ def validate(state: State, served: Served, before: Body | None, body: Body) -> N
     _validate_labels(served, body)
     if served.kind not in state.tables.served:
         return
-    for path in state.tables.required.get(kind, ()):
-        if dig(body, path) in (None, "", []):
-            raise _invalid(served, body, ".".join(path), "Required value")
+    for row in state.tables.required.get(kind, ()):
+        is_excused = any(dig(body, path) == value for path, value in row.unless)
+        if not is_excused and dig(body, row.path) in (None, "", []):
+            raise _invalid(served, body, ".".join(row.path), "Required value")
     _validate_selector(served, body)
     if before is not None:
         _validate_change(state, served, before, body)
+
+
+def check_schema(state: State, served: Served, config: Body) -> None:
+    """Raises ``Invalid`` where an apply names a field that is not declared, or a field has another type.
+
+    https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation
+    """
+    if served.kind not in state.tables.served:
+        return
+    for path, known in state.tables.fields.get(served.kind.kind, ()):
+        for value in each_at(config, path):
+            for name in value if isinstance(value, dict) else ():
+                if name not in known:
+                    raise _invalid(served, config, ".".join((*path, name)), "field not declared in schema")
+    for path in state.tables.integers.get(served.kind.kind, ()):
+        for value in each_at(config, path):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise _invalid(served, config, ".".join(path), f"expected integer, got {value!r}")
 
 
 def _validate_name(state: State, served: Served, body: Body) -> None:
@@ -77,6 +96,6 @@ def _validate_change(state: State, served: Served, before: Body, body: Body) -> 
 
 
 def _invalid(served: Served, body: Body, path: str, words: str, *, is_immutable: bool = False) -> Invalid:
-    error = Invalid(f'{served.kind} "{body["metadata"].get("name", "")}" is invalid: {path}: {words}')
-    error.is_immutable = is_immutable
-    return error
+    metadata = body["metadata"]
+    name = ObjectId(*served.kind, metadata.get("namespace", ""), metadata.get("name", ""))
+    return Invalid(f"{name} is invalid: {path}: {words}", is_immutable=is_immutable)
