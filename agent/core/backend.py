@@ -15,12 +15,12 @@ from typing import Any
 
 from agent.core.classify import Target
 from agent.core.health import health
-from agent.core.model import GroupKind, LiveObject, ObjectId
+from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.paths import Wild
-from agent.core.policy import PODS
+from agent.core.policy import PODS, group_kind_of, id_of
 from agent.core.situation import Situation
 from agent.core.steps import GateState
-from agent.core.workloads import is_ready, ready_since, trouble_of
+from agent.core.workloads import is_ready, labels_of_template, ready_since, trouble_of
 
 SERVICE = GroupKind("", "Service")
 _SLICE = GroupKind("discovery.k8s.io", "EndpointSlice")
@@ -52,6 +52,25 @@ def backend(situation: Situation, target: Target) -> Backend:
     if target.kind == SERVICE:
         return _of_service(situation, target)
     return _of_object(situation, target)
+
+
+def wanted_behind(situation: Situation, target: Target) -> str:
+    """How many endpoints the target is to have once everything desired stands, in words."""
+    selector = dict(target.selector)
+    bodies = [obj.body for obj in situation.workloads.templated if obj.id not in situation.desired.manifests]
+    bodies += [manifest.body for manifest in situation.desired.manifests.values()]
+    for body in bodies:
+        if target.kind == SERVICE and id_of(body) == target.id:
+            selector = (body.get("spec") or {}).get("selector") or {}
+    if not selector:
+        return "an endpoint"
+    number = sum(
+        capacity(situation, body)
+        for body in bodies
+        if id_of(body).namespace == target.namespace
+        and selector.items() <= labels_of_template(situation.policy, body).items()
+    )
+    return "1 endpoint" if number <= 1 else f"{number} endpoints"
 
 
 def _of_object(situation: Situation, target: Target) -> Backend:
@@ -110,7 +129,7 @@ def _matching_pods(situation: Situation, target: Target) -> list[LiveObject]:
 def _of_pods(situation: Situation, target: Target, pods: Iterable[LiveObject]) -> Backend:
     """``pods`` are those that are reachable; all that match are looked at for what is wrong."""
     workloads = situation.workloads.selected(target.namespace, dict(target.selector))
-    wanted = max(sum(capacity(situation, workload) for workload in workloads), 1)
+    wanted = max(sum(capacity(situation, workload.body) for workload in workloads), 1)
     current = situation.workloads.is_of_current_template
     ready = [pod for pod in pods if is_ready(pod) and (current(pod) or not workloads)]
     since = max((_epoch(ready_since(pod)) for pod in ready), default=0.0)
@@ -135,17 +154,17 @@ def _troubles(situation: Situation, target: Target) -> str:
     return ""
 
 
-def capacity(situation: Situation, workload: LiveObject) -> int:
+def capacity(situation: Situation, workload: Body) -> int:
     """How many pods the workload shall have: by the capacity table, else what its status says."""
-    for placed in situation.policy.of(workload.id.group_kind).capacity:
-        node: Any = workload.body
+    for placed in situation.policy.of(group_kind_of(workload)).capacity:
+        node: Any = workload
         for part in placed.pattern:
             node = node.get(part) if isinstance(node, Mapping) and not isinstance(part, Wild) else None
         if isinstance(node, int):
             return node
         if placed.row.absent is not None:
             return placed.row.absent
-    return int((workload.body.get("status") or {}).get("desiredNumberScheduled", 1))
+    return int((workload.get("status") or {}).get("desiredNumberScheduled", 1))
 
 
 def _epoch(stamp: str | None) -> float:

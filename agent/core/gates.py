@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from agent.core.backend import SERVICE, backend
+from agent.core.backend import SERVICE, backend, wanted_behind
 from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
 from agent.core.health import health
 from agent.core.idle import old_pods_using, users_of_role, users_of_subject
@@ -133,8 +133,8 @@ class Gates:
     def serves(self, target: Target) -> Gate:
         """The target serves with the capacity it must carry."""
         seen = backend(self.situation, target)
-        wanted = f"{seen.wanted} " if seen.wanted else ""
-        return Gate("serves", f"{wanted}ready endpoints of {target}", seen.state, f"{target}: {seen.reason}")
+        wants = f"{wanted_behind(self.situation, target)} of {target} ready"
+        return Gate("serves", wants, seen.state, f"{target}: {seen.reason}")
 
     def granted(self, target: Target) -> Gate:
         """Everything that serves behind the target is in place: rights, configuration, the Service."""

@@ -109,13 +109,16 @@ def record(ledger: Ledger, outcomes: Iterable[Outcome]) -> Ledger:
     """The ledger after the outcomes; a step that failed leaves its object's entry as it was.
 
     An apply that failed without an answer may have been carried out all the same: its entry is kept as
-    the intent had it, with the bases of both, so that nothing that may stand there is forgotten.
+    the intent had it, with the bases of both, so that nothing that may stand there is forgotten. A delete
+    that was accepted is not yet done: its entry goes when the object has been seen to be absent.
     """
     entries = dict(ledger.entries)
     for outcome in outcomes:
         if outcome.error:
             if outcome.entry is not None:
                 entries[outcome.step.id] = _either(entries.get(outcome.step.id), outcome.entry)
+        elif outcome.step.verb is Verb.DELETE:
+            continue
         elif outcome.entry is None:
             entries.pop(outcome.step.id, None)
         else:

@@ -74,8 +74,8 @@ def old_pods_using(situation: Situation, object_id: ObjectId) -> Iterator[str]:
 def users_by_name(situation: Situation, object_id: ObjectId) -> Iterator[str]:
     """Live objects and pods that name this object and could not do without it.
 
-    References that only grant something to what they name do not need it, and pods count rather than the
-    ReplicaSets that once made them.
+    References that only grant something to what they name do not need it, what an object owns goes with
+    it, and pods count rather than the ReplicaSets that once made them.
     """
     for user in sorted(situation.live_graph.users_of(object_id)):
         obj = situation.live.get(user)
@@ -86,7 +86,8 @@ def users_by_name(situation: Situation, object_id: ObjectId) -> Iterator[str]:
 
 
 def _needs(reference: Reference, object_id: ObjectId) -> bool:
-    return reference.target == object_id and not reference.grants
+    is_owner = reference.path[:2] == ("metadata", "ownerReferences")
+    return reference.target == object_id and not reference.grants and not is_owner
 
 
 def _is_in_use(situation: Situation, obj: LiveObject) -> bool:

@@ -25,7 +25,9 @@ class Pruning:
     unfinished: frozenset[ObjectId]
 
     def of(self, live: LiveObject) -> tuple[Gate, ...]:
-        """Every gate of the delete of ``live``."""
+        """Every gate of the delete of ``live``; one that was asked for already only waits for the end."""
+        if live.is_deleting:
+            return (self.going(live),)
         own = tuple(g for g in (self.ours(live), self.approved(live)) if g is not None)
         if self.gates.situation.policy.unblocks(live.body):
             return (self.gates.complete(), *own)
@@ -37,6 +39,13 @@ class Pruning:
         if live.id.group_kind == _CRD:
             gates.append(self.without_objects(live))
         return tuple(gates)
+
+    def going(self, live: LiveObject) -> Gate:
+        """A delete was accepted; it ends when every finalizer is gone."""
+        finalizers = [*(live.metadata.get("finalizers") or ()), *_spec_finalizers(live)]
+        waits = ", ".join(finalizers) or "its grace period"
+        reason = f"deleted at {live.metadata['deletionTimestamp']}, waits for {waits}"
+        return Gate("gone", "it is gone", GateState.HELD, reason)
 
     def ours(self, live: LiveObject) -> Gate | None:
         """Only what carries the set's label is deleted, whatever the ledger says."""
@@ -128,3 +137,8 @@ class Pruning:
             return Gate("without-objects", wants, GateState.UNKNOWN, unknown)
         objects = self.gates.situation.live.of_kind(*kind)
         return gate("without-objects", wants, (f"{obj.id} is there" for obj in objects), wants)
+
+
+def _spec_finalizers(live: LiveObject) -> list[str]:
+    """A namespace keeps its finalizers in its spec (kubernetes.io/docs, Namespace v1)."""
+    return list((live.body.get("spec") or {}).get("finalizers") or ())
