@@ -9,13 +9,12 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
+from agent.core.handoff import Outcome
 from agent.core.ledger import Generation, GenerationState, Hold, Ledger
 from agent.core.model import Action, Category, FieldChange, Form, ObjectId
 from agent.core.render import (
-    applied_lines,
+    Progress,
     event_line,
-    failed_line,
-    held_lines,
     printed,
     status,
     steps_left,
@@ -65,11 +64,13 @@ def test_status_reads_as_the_golden_file_at(width: int) -> None:
 
 
 def test_sync_progress_reads_as_the_golden_file() -> None:
-    plan = handoff()
+    plan, progress = handoff(), Progress()
+    refused = "403: may not bind ClusterRole calico-crds"
+    done = [Outcome(step, None, error=refused if step.verb is Verb.WIDEN else "") for step in plan.open_steps]
     lines = [
-        *applied_lines(plan, plan.open_steps, AT),
-        *held_lines(plan, AT + 1),
-        failed_line(plan.steps[4], "403: may not bind ClusterRole calico-crds", AT + 2),
+        *progress.lines(plan, done, AT),
+        *progress.lines(plan, [], AT + 1),
+        *progress.lines(replace(plan, steps=plan.steps[-1:], handover=()), [], AT + 2),
         event_line(AT + 100, "✓", "generation 7 in service after 1 min 40 s"),
     ]
     shown = "".join(printed(line, 100) for line in lines)
@@ -114,8 +115,9 @@ def test_secret_values_are_masked_and_equal_stays_equal() -> None:
 
 @pytest.mark.parametrize("colour", [False, True])
 def test_hostile_text_neither_steers_nor_styles_the_terminal(*, colour: bool) -> None:
+    done = [Outcome(hostile().steps[0], None), Outcome(hostile().steps[0], None, error=HOSTILE)]
     shown = printed(text(hostile(), KEY, observed=True), 80, colour=colour)
-    shown += "".join(printed(line, 80, colour=colour) for line in held_lines(hostile(), AT))
+    shown += "".join(printed(line, 80, colour=colour) for line in Progress().lines(hostile(), done, AT))
     ledger = Ledger(
         HOSTILE, (Generation(1, HOSTILE, GenerationState.IN_SERVICE, AT),), {}, {HOSTILE: Hold(0, HOSTILE)}
     )
@@ -169,6 +171,18 @@ def test_steps_left_counts_those_that_are_held() -> None:
 )
 def test_spans(seconds: float, said: str) -> None:
     assert span(seconds) == said
+
+
+def test_a_plan_without_its_difference_ends_with_the_order() -> None:
+    shown = printed(text(handoff(), KEY, observed=True, whole=False), 80)
+    assert "object by object" not in shown
+    assert "In service when" in shown
+
+
+def test_what_waits_as_before_is_not_said_again() -> None:
+    progress = Progress()
+    assert len(list(progress.lines(handoff(), [], AT))) == 2
+    assert list(progress.lines(handoff(), [], AT)) == []
 
 
 def test_small_words() -> None:

@@ -6,18 +6,16 @@ are masked under a key that the caller makes anew for each run.
 
 from agent.core.render.as_json import as_json
 from agent.core.render.markdown import COMMENT_LIMIT, markdown
-from agent.core.render.progress import applied_lines, event_line, failed_line, held_lines
+from agent.core.render.progress import Progress, event_line, waiting, written_lines
 from agent.core.render.status import status, status_json, status_markdown
 from agent.core.render.text import headline, printed, steps_left, text
 
 __all__ = [
     "COMMENT_LIMIT",
-    "applied_lines",
+    "Progress",
     "as_json",
     "event_line",
-    "failed_line",
     "headline",
-    "held_lines",
     "markdown",
     "printed",
     "status",
@@ -25,4 +23,6 @@ __all__ = [
     "status_markdown",
     "steps_left",
     "text",
+    "waiting",
+    "written_lines",
 ]

@@ -2,52 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from rich.table import Table
 from rich.text import Text
 
-from agent.core.render.rows import Row, rows
+from agent.core.handoff import Outcome
+from agent.core.render.rows import Row, rows, rows_written, waits_for_service
 from agent.core.render.text import HELD_STYLE, STYLES
-from agent.core.render.words import HELD_SIGN, PAST, SIGNS, clock, printable, sentences
-from agent.core.steps import Plan, Step
+from agent.core.render.words import HELD_SIGN, PAST, SIGNS, clock, counted, printable, sentences
+from agent.core.steps import Plan
 
 _FAILED_SIGN: Final = "!"
 
 
-def applied_lines(plan: Plan, written: Iterable[Step], at: float) -> Iterator[Table]:
-    """Which of the plan's steps were written at ``at`` (epoch seconds), those that are alike on one line."""
-    for row in rows(replace(plan, steps=tuple(written))):
-        verb = row.head.verb
-        yield event_line(at, SIGNS[verb], _past(row), STYLES[verb])
+class Progress:
+    """Tells what each tick did and what waits; what waits as before is not said again."""
+
+    def __init__(self) -> None:
+        self._waits: Mapping[str, str] = {}
+
+    def lines(self, plan: Plan, outcomes: Iterable[Outcome], at: float) -> Iterator[Table]:
+        """The lines of one tick that ended with ``plan`` at ``at`` (epoch seconds)."""
+        done = tuple(outcomes)
+        yield from written_lines(plan, done, at)
+        waits = waiting(plan)
+        for subject, words in waits.items():
+            if self._waits.get(subject) != words:
+                yield event_line(at, HELD_SIGN, words, HELD_STYLE)
+        self._waits = waits
 
 
-def held_lines(plan: Plan, at: float) -> Iterator[Table]:
-    """What waits and why, steps that are alike on one line; then what the whole handoff waits for."""
-    for row in rows(replace(plan, steps=plan.held_steps)):
-        yield event_line(at, HELD_SIGN, f"{row.head.verb.value} {row.subject} held: {row.seen}", HELD_STYLE)
-    waits = sentences(gate.reason for gate in plan.handover if not gate.is_open)
-    if waits:
-        yield event_line(
-            at, HELD_SIGN, f"generation {plan.generation} not in service yet: {waits}", HELD_STYLE
-        )
+def written_lines(plan: Plan, outcomes: Iterable[Outcome], at: float) -> Iterator[Table]:
+    """What was written, alike on one line, and what the server refused."""
+    done = tuple(outcomes)
+    for row in rows_written(plan, (outcome.step for outcome in done if not outcome.error)):
+        yield event_line(at, SIGNS[row.head.verb], _past(row), STYLES[row.head.verb])
+    for outcome in done:
+        if outcome.error:
+            yield event_line(at, _FAILED_SIGN, f"{outcome.step.key} failed: {outcome.error}", "bold red")
 
 
-def failed_line(step: Step, error: str, at: float) -> Table:
-    """A request that the server refused; the step is looked at again in the next tick."""
-    return event_line(at, _FAILED_SIGN, f"{step.key} failed: {error}", "bold red")
+def waiting(plan: Plan) -> Mapping[str, str]:
+    """What waits, in words, by what it is: steps of their own, then the handoff and all that waits for it."""
+    told = [row for row in rows(plan) if not row.head.is_open]
+    own = [row for row in told if not waits_for_service(row)]
+    found = {f"{row.head.key} {len(row.steps)}": _held(row) for row in own}
+    reasons = sentences(gate.reason for gate in plan.handover if not gate.is_open)
+    if reasons:
+        rest = sum(len(row.steps) for row in told if waits_for_service(row))
+        behind = f" ({counted(rest, 'step waits', 'steps wait')} for it)" if rest else ""
+        found["handover"] = f"generation {plan.generation} not in service yet{behind}: {reasons}"
+    return found
 
 
 def event_line(at: float, sign: str, words: str, style: str = "") -> Table:
-    """``10:04:12  + words``; where words need more lines, these stand under the first word."""
+    """``10:04:12 + words``; where words need more lines, these stand under the first word."""
     line = Table.grid(padding=(0, 1))
     line.add_column(no_wrap=True, style="dim")
     line.add_column(no_wrap=True, style=style)
     line.add_column(overflow="fold")
     line.add_row(clock(at), sign, Text(printable(words)))
     return line
+
+
+def _held(row: Row) -> str:
+    return f"{row.head.verb.value} {row.subject} held: {row.seen}"
 
 
 def _past(row: Row) -> str:

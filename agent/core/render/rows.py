@@ -13,6 +13,9 @@ from agent.core.steps import Gate, GateState, Plan, Step, Verb
 _BY_OBJECT: Final = (Verb.CREATE, Verb.UPDATE, Verb.DELETE)
 """Verbs whose steps are told by their objects; the others are told by what each of them moves."""
 _SHOWN: Final = 3
+_POSSIBLE: Final = ("served", "housed", "complete")
+"""Gates that say only that a step is possible at all: told where they hold it."""
+_IN_SERVICE_NAME: Final = "in-service"
 _IN_SERVICE: Final = "the new generation is in service"
 
 
@@ -86,11 +89,29 @@ def rows(plan: Plan) -> tuple[Row, ...]:
     for number, step in enumerate(plan.steps, start=1):
         gates = tuple(_condensed(step.gates, plan.handover))
         if found and _is_alike(found[-1], step, gates):
-            last = found[-1]
-            found[-1] = Row(last.first, (*last.steps, step), (*last.gates, gates))
+            found[-1] = _with(found[-1], step, gates)
         else:
             found.append(Row(number, (step,), (gates,)))
     return tuple(found)
+
+
+def rows_written(plan: Plan, written: Iterable[Step]) -> tuple[Row, ...]:
+    """What was written in one go, by what was done: all objects that a verb made or took are one row."""
+    found: dict[tuple[Verb, str], Row] = {}
+    for number, step in enumerate(written, start=1):
+        gates = tuple(_condensed(step.gates, plan.handover))
+        key = (step.verb, "" if step.verb in _BY_OBJECT else step.key)
+        found[key] = _with(found[key], step, gates) if key in found else Row(number, (step,), (gates,))
+    return tuple(found.values())
+
+
+def waits_for_service(row: Row) -> bool:
+    """Whether the row waits (also) until the new generation is in service."""
+    return any(gate.name == _IN_SERVICE_NAME and not gate.is_open for gate in row.gates[0])
+
+
+def _with(row: Row, step: Step, gates: tuple[Gate, ...]) -> Row:
+    return Row(row.first, (*row.steps, step), (*row.gates, gates))
 
 
 def _is_alike(row: Row, step: Step, gates: Sequence[Gate]) -> bool:
@@ -104,12 +125,15 @@ def _is_alike(row: Row, step: Step, gates: Sequence[Gate]) -> bool:
     )
 
 
-def _condensed(gates: Iterable[Gate], handover: Sequence[Gate]) -> Iterator[Gate]:
+def _condensed(gates: Sequence[Gate], handover: Sequence[Gate]) -> Iterator[Gate]:
     """``gates`` with those of the whole handoff, which are listed once for the plan, as one."""
-    of_handoff = [gate for gate in gates if gate in handover]
-    if of_handoff:
-        closed = [gate for gate in of_handoff if not gate.is_open]
+    waits = bool(handover) and all(gate in gates for gate in handover)
+    if waits:
+        closed = [gate for gate in handover if not gate.is_open]
         state = GateState.HELD if closed else GateState.OPEN
         reason = "the new generation is not in service yet" if closed else _IN_SERVICE
-        yield Gate("in-service", _IN_SERVICE, state, reason)
-    yield from (gate for gate in gates if gate not in handover)
+        yield Gate(_IN_SERVICE_NAME, _IN_SERVICE, state, reason)
+    for gate in gates:
+        is_told = waits and gate in handover
+        if not is_told and not (gate.is_open and gate.name in _POSSIBLE):
+            yield gate

@@ -41,11 +41,12 @@ _LINE_STYLES: Final = {"+": "green", "-": "red", " ": ""}
 _SEVERITY_STYLES: Final = {Severity.WARNING: "yellow", Severity.OBJECT: "red", Severity.SET: "bold red"}
 
 
-def text(plan: Plan, key: bytes, *, observed: bool, note: str = "") -> RenderableType:
+def text(plan: Plan, key: bytes, *, observed: bool, note: str = "", whole: bool = True) -> RenderableType:
     """The plan, top to bottom: what and how much, findings, order of steps, difference.
 
     ``observed`` tells a live plan, whose gates say what was seen, from a preview. ``note`` is one line of
-    the caller (what was compared with what). ``key`` masks Secret values, one per run.
+    the caller (what was compared with what). ``key`` masks Secret values, one per run. Without ``whole``
+    the difference object by object is left out.
     """
     parts: list[RenderableType] = [headline(plan)]
     if note:
@@ -56,7 +57,7 @@ def text(plan: Plan, key: bytes, *, observed: bool, note: str = "") -> Renderabl
         parts += [Text(), Text("In this order", style="bold"), _order(plan, observed=observed)]
     if plan.handover:
         parts += [Text(), Text("In service when", style="bold"), _handover(plan, observed=observed)]
-    found = blocks(plan.changes, key)
+    found = blocks(plan.changes, key) if whole else ()
     if found:
         title = f"The difference, object by object ({len(found):,})"
         parts += [Text(), Text(title, style="bold"), *(_block(block) for block in found)]
@@ -131,7 +132,7 @@ def _step(row: Row, *, observed: bool) -> Text:
     told.append(row.subject)
     if row.says:
         told.append(f": {row.says}")
-    if row.head.gates:
+    if row.gates[0]:
         told.append(f"\nwhen {row.opens}", style="dim")
     if observed and not row.head.is_open:
         told.append(f"\n{HELD_SIGN} held", style=HELD_STYLE)
