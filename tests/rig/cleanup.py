@@ -19,6 +19,7 @@ from tests.rig.resources import Object, Resource, all_resources
 Key = tuple[Resource, str, str]
 
 WITHIN = 30.0
+SETTLE = 0.5
 # Written by the control plane itself all the time, or following what they belong to.
 FOLLOWERS = frozenset({"events", "leases", "endpoints", "endpointslices", "ipaddresses", "componentstatuses"})
 UNSTABLE_META = ("resourceVersion", "managedFields", "generation", "uid", "creationTimestamp", "selfLink")
@@ -42,8 +43,20 @@ class Baseline:
 
     @classmethod
     def take(cls, api: Api) -> "Baseline":
-        """Read everything."""
-        return cls(_everything(api, all_resources(api)))
+        """Read everything, once the control plane has made what it makes for itself.
+
+        Raises RigError when two looks half a second apart still differ after 30 s.
+        """
+        resources = all_resources(api)
+        deadline = time.monotonic() + WITHIN
+        before = _everything(api, resources)
+        while time.monotonic() < deadline:
+            time.sleep(SETTLE)
+            after = _everything(api, resources)
+            if before.keys() == after.keys() and all(_same(before[key], after[key]) for key in after):
+                return cls(after)
+            before = after
+        raise RigError("the control plane does not come to rest")
 
     def restore(self, api: Api) -> None:
         """Bring the cluster back to this; raise RigError naming what would not go within 30 s."""

@@ -19,6 +19,7 @@ from typing import Any, Self
 
 from tests.rig.api import Api
 from tests.rig.build import program
+from tests.rig.controlplane import prefer
 
 ROOT = Path(__file__).parents[2]
 LONGEST_GAP = 1.0
@@ -107,7 +108,8 @@ class Result:
 
     def __str__(self) -> str:
         rows = [f"{name}: {taken} samples, {lost} lost" for name, (taken, lost) in self.by_probe.items()]
-        rows += [f"  {loss.probe} at {loss.sent:.2f}: {loss.lost}" for loss in self.losses[:20]]
+        reasons = Counter((loss.probe, loss.lost) for loss in self.losses)
+        rows += [f"  {count} x {probe}: {reason}" for (probe, reason), count in reasons.most_common(20)]
         rows += (
             [f"  NOT VALID, stalled for {', '.join(f'{gap:.1f} s' for gap in self.stalls)}"]
             if self.stalls
@@ -139,6 +141,7 @@ class Sampler:
         command = [program("setpriv"), "--pdeathsig", "KILL", sys.executable, "-m", "tests.rig.sampling"]
         with self._file.open("wb") as out:
             self._process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=out)
+        prefer(self._process.pid)
         self._write(json.dumps(setting).encode() + b"\n")
         self.wait_samples(1)
         return self

@@ -4,7 +4,6 @@ It ends when stdin ends, after the samples that are under way.
 """
 
 import json
-import os
 import ssl
 import sys
 import threading
@@ -84,12 +83,6 @@ def _wrong(probe: dict[str, Any], answer: urllib3.BaseHTTPResponse) -> str | Non
 def main() -> None:
     """Sample until stdin ends."""
     setting = json.loads(sys.stdin.readline())
-    if os.geteuid() == 0:
-        try:
-            # Before the programs under test: a sampler that waits for a core sees nothing.
-            os.setpriority(os.PRIO_PROCESS, 0, -5)
-        except PermissionError:
-            sys.stderr.write("sampler: no right to a higher priority\n")
     ended = threading.Event()
     threading.Thread(target=Sampling(setting).run, args=(ended,)).start()
     sys.stdin.read()

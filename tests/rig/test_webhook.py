@@ -52,12 +52,7 @@ def test_admission_annotates_good_objects_and_refuses_bad_ones(cluster: Cluster)
     cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "guarded"}})
     cluster.wait_ready("hooks", "hook")
     cluster.apply(guarding_config_maps(cluster))
-
-    def admitted() -> bool:
-        body = cluster.api.create("/api/v1/namespaces/guarded/configmaps?dryRun=All", config_map("good"))
-        return bool(body["metadata"].get("annotations") == {"example.dev/seen": "yes"})
-
-    cluster.wait("the webhook in force", admitted)
+    cluster.wait("the webhook in force", lambda: is_annotated(cluster))
     with pytest.raises(ApiError, match="not in this house"):
         cluster.apply(config_map("bad", bad="true"))
     cluster.api.delete("/apis/apps/v1/namespaces/hooks/deployments/hook")
@@ -70,6 +65,30 @@ def test_admission_annotates_good_objects_and_refuses_bad_ones(cluster: Cluster)
         return False
 
     cluster.wait("a refusal without the webhook's pods", refused)
+
+
+def test_rollout_of_the_webhook_refuses_no_write(cluster: Cluster) -> None:
+    cluster.apply(MANIFESTS / "webhook.yaml")
+    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "guarded"}})
+    cluster.wait_ready("hooks", "hook")
+    cluster.apply(guarding_config_maps(cluster))
+    probe = cluster.through_webhook(config_map("sample"), expect="example.dev/seen")
+    cluster.wait("the webhook in force", lambda: is_annotated(cluster))
+    with cluster.sampling(probe) as sampler:
+        sampler.wait_samples(5)
+        path = "/apis/apps/v1/namespaces/hooks/deployments/hook"
+        cluster.api.patch(path, {"spec": {"template": {"metadata": {"labels": {"again": "yes"}}}}})
+        cluster.wait_ready("hooks", "hook")
+        cluster.wait("the old pod gone", lambda: len(cluster.pods("hooks")) == 1)
+        sampler.wait_samples(sampler.so_far().samples + 10)
+    assert sampler.result.valid, str(sampler.result)
+    assert sampler.result.lost == 0, str(sampler.result)
+
+
+def is_annotated(cluster: Cluster) -> bool:
+    """Whether the webhook sees the ConfigMaps of the guarded namespace."""
+    body = cluster.api.create("/api/v1/namespaces/guarded/configmaps?dryRun=All", config_map("good"))
+    return bool(body["metadata"].get("annotations") == {"example.dev/seen": "yes"})
 
 
 def test_conversion_moves_the_field_that_was_renamed(cluster: Cluster) -> None:
