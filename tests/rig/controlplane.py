@@ -24,6 +24,7 @@ from tests.rig.build import RigError, built_binary, program, require_programs, s
 from tests.rig.pki import Authority, new_signing_key
 
 START_WITHIN = 60.0
+FOLDERS = "trapeze-rig-"
 ROOT = Path(__file__).parents[2]
 
 
@@ -58,7 +59,8 @@ class ControlPlane:
         """
         binary = built_binary()
         require_programs()
-        folder = Path(tempfile.mkdtemp(prefix="trapeze-rig-"))
+        _sweep()
+        folder = Path(tempfile.mkdtemp(prefix=f"{FOLDERS}{os.getpid()}-"))
         authority = Authority.create("rig")
         token, user_token = secrets.token_hex(16), secrets.token_hex(16)
         tokens = {"admin": token, "system:kube-controller-manager": user_token}
@@ -160,6 +162,14 @@ class ControlPlane:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def _sweep() -> None:
+    """Remove the folders of processes that were killed before they could: etcd's files are large."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*-*"):
+        owner = folder.name.removeprefix(FOLDERS).partition("-")[0]
+        if folder.stat().st_uid == os.geteuid() and not Path("/proc", owner).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def prefer(process: int) -> None:
