@@ -122,8 +122,14 @@ def claim(
 def spawn(
     draft: Draft, owner: Body, name: str, template: Body, extra: Mapping[str, str] | None = None
 ) -> str:
-    """Make a pod from a template; the reason where the API server refuses it, else empty."""
-    metadata = template.get("metadata") or {}
+    """Make a pod from a template; the reason where the API server refuses it, else empty.
+
+    A name that ends in a dash gets a suffix of its own, which is kept until a pod has it.
+    """
+    metadata, uid = template.get("metadata") or {}, owner["metadata"]["uid"]
+    made = draft.marked(uid, "made") or 0
+    if name.endswith("-"):
+        name += letters((int(uid[:8], 16) * 31 + int(made)) * 7919)
     body = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -140,6 +146,7 @@ def spawn(
         requests.create(draft, body)
     except ClusterError as error:
         return str(error)
+    draft.mark(uid, "made", made + 1)
     return ""
 
 

@@ -15,7 +15,6 @@ from agent.core.simulation.controllers.common import (
     is_active,
     is_deleting,
     is_ready,
-    letters,
     resolve,
     set_status,
     spawn,
@@ -68,7 +67,7 @@ def _fill(draft: Draft, workload: Body, mine: list[Item], goal: tuple[int, str])
     """A node whose old pod is still ending gets no new one before it is gone."""
     wanted, code = goal
     for _ in range(wanted - len(mine)):
-        name = f"{workload['metadata']['name']}-{letters((draft.version + 1) * 7919)}"
+        name = f"{workload['metadata']['name']}-"
         refused = spawn(draft, workload, name, workload["spec"]["template"], {revisions.HASH: code})
         if refused:
             return refused

@@ -13,7 +13,6 @@ from agent.core.simulation.controllers.common import (
     is_active,
     is_deleting,
     is_ready,
-    letters,
     set_status,
     spawn,
 )
@@ -45,7 +44,7 @@ def _sync(draft: Draft, key: ObjectId, job: Body) -> float:
     if not spec["suspend"] and not is_complete and not is_failed:
         missing = min(spec["parallelism"], spec["completions"] - succeeded) - len(active)
         for _ in range(missing):
-            name = f"{key.name}-{letters((draft.version + 1) * 7919)}"
+            name = f"{key.name}-"
             refused = refused or spawn(draft, job, name, spec["template"])
     active = [pod for _, pod in children(draft, "", "Pod").get(uid, ()) if is_active(pod)]
     before = job.get("status") or {}

@@ -16,7 +16,6 @@ from agent.core.simulation.controllers.common import (
     is_active,
     is_deleting,
     is_ready,
-    letters,
     set_status,
     spawn,
 )
@@ -70,7 +69,7 @@ def _scale(draft: Draft, key: ObjectId, replicaset: Body, mine: list[Item]) -> s
     active = [item for item in mine if is_active(item[1])]
     wanted = replicaset["spec"]["replicas"]
     for _ in range(wanted - len(active)):
-        name = f"{key.name}-{letters((draft.version + 1) * 7919)}"
+        name = f"{key.name}-"
         refused = spawn(draft, replicaset, name, replicaset["spec"]["template"])
         if refused:
             return refused

@@ -1,0 +1,1 @@
+"""Scenarios of the model cluster; each names the page or source that says how Kubernetes behaves."""
