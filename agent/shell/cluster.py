@@ -68,7 +68,8 @@ class Cluster(Protocol):
     def apply(self, resource: Resource, body: Body, *, manager: str, take_over: bool = False) -> Body:
         """Server-side apply; the object as it stands afterwards. ``take_over`` forces conflicts.
 
-        A ``metadata.resourceVersion`` or ``metadata.uid`` in the body is a precondition.
+        A ``metadata.resourceVersion`` or ``metadata.uid`` in the body is a precondition. The version alone
+        does not keep the server from making an object anew that is gone meanwhile: the uid does.
         """
         ...
 

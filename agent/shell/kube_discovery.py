@@ -34,15 +34,16 @@ class _Served(NamedTuple):
 def discover(get: Get) -> Discovery:
     """All kinds that answer now; group-versions that did not are named in ``failed`` with the reason.
 
-    A group-version that the server calls stale is named too, beside what it last served. Raises
-    ``ClusterError`` only when the server itself cannot be asked.
+    A group-version that the server calls stale is asked itself: the aggregator remembers a failure for up
+    to a minute (k8s.io/kube-aggregator, discoveryRefreshInterval). Raises ``ClusterError`` only when the
+    server itself cannot be asked.
     """
     served: list[_Served] = []
     failed: dict[str, str] = {}
     core, groups = get("/api"), get("/apis")
     for answer in (core, groups):
         if answer.get("kind") == "APIGroupDiscoveryList":
-            served += _aggregated(answer, failed)
+            served += _aggregated(answer, get, failed)
     if core.get("kind") != "APIGroupDiscoveryList":
         served += _classic("", [f"/api/{version}" for version in core.get("versions") or []], get, failed)
     if groups.get("kind") != "APIGroupDiscoveryList":
@@ -52,13 +53,14 @@ def discover(get: Get) -> Discovery:
     return Discovery(_by_kind(served), failed)
 
 
-def _aggregated(answer: Body, failed: dict[str, str]) -> Iterator[_Served]:
+def _aggregated(answer: Body, get: Get, failed: dict[str, str]) -> Iterator[_Served]:
     for item in answer.get("items") or []:
         group = str((item.get("metadata") or {}).get("name", ""))
         for version in item.get("versions") or []:
             name = str(version["version"])
             if version.get("freshness") == "Stale":
-                failed[_group_version(group, name)] = "its server did not answer discovery"
+                yield from _classic(group, [f"/apis/{group}/{name}"], get, failed)
+                continue
             for entry in version.get("resources") or []:
                 kind = (entry.get("responseKind") or {}).get("kind")
                 # A resource with subresources alone has no kind of its own.

@@ -41,6 +41,7 @@ _IMMUTABLE: Final = re.compile(
     r"|(?:may not|can ?not) (?:be )?(?:change|changed|unset|updated?)\b",
     re.IGNORECASE,
 )
+_UID: Final = "metadata.uid"
 _TYPED_PATCH: Final = "failed to create typed patch object"
 _MANAGER: Final = re.compile(r'conflict with ("(?:[^"\\]|\\.)*")')
 _FIELD: Final = re.compile(r"\.?[A-Za-z_][\w-]*(?:\.[\w-]+|\[[^\]]*\])*")
@@ -99,6 +100,9 @@ def _refusal(code: int, status: Body | None, message: str, text: str) -> Cluster
             error = NotFound(text) if _names_object(status) else NotServed(text)
         case 409 | 410:
             error = _conflict(text, status)
+        case 422 if _fields(status) == {_UID}:
+            # An apply with another object's uid reads to the server as a change of the uid.
+            error = Conflict(text)
         case 400 | 413 | 422:
             error = Invalid(text, is_immutable=_is_immutable(status, message))
         case _:
@@ -109,6 +113,10 @@ def _refusal(code: int, status: Body | None, message: str, text: str) -> Cluster
 def _causes(status: Body | None) -> list[Body]:
     details = (status or {}).get("details") or {}
     return [cause for cause in details.get("causes") or [] if isinstance(cause, dict)]
+
+
+def _fields(status: Body | None) -> set[str]:
+    return {str(cause.get("field") or "") for cause in _causes(status)}
 
 
 def _names_object(status: Body | None) -> bool:
@@ -161,9 +169,7 @@ def _masked(code: int, status: Body | None, message: str, asked: Asked) -> str:
 
 def _paths_in(message: str, status: Body | None, body: Body) -> list[str]:
     """The paths in the server's words that lead to a key of ``body``: keys, never values."""
-    fields = [str(cause.get("field") or "") for cause in _causes(status)]
-    words = [field for field in fields if field] + _FIELD.findall(message)
-    paths = (word.strip(".") for word in words)
+    paths = (word.strip(".") for word in (*_fields(status), *_FIELD.findall(message)))
     return sorted({path for path in paths if "." in path and _leads_somewhere(path, body)})
 
 

@@ -1,0 +1,40 @@
+"""What an identity may do, asked and shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.errors import Forbidden
+from tests.contract.bench import MANAGER, RBAC, Bench, config_map, id_of, named, namespace
+
+
+def test_the_admin_may_do_everything(bench: Bench) -> None:
+    assert bench.cluster.can("delete", bench.resource("", "ConfigMap"), "shop") == ""
+    assert bench.cluster.can("escalate", bench.resource(RBAC, "ClusterRole")) == ""
+
+
+def test_an_account_may_do_what_its_bindings_give_and_nothing_else(bench: Bench) -> None:
+    maps = bench.resource("", "ConfigMap")
+    bench.apply(named("v1", "ServiceAccount", "reader", "shop"))
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"]}
+    bench.apply(named(f"{RBAC}/v1", "Role", "reader", "shop", rules=[rule]))
+    subject = {"kind": "ServiceAccount", "name": "reader", "namespace": "shop"}
+    role_ref = {"apiGroup": RBAC, "kind": "Role", "name": "reader"}
+    bench.apply(named(f"{RBAC}/v1", "RoleBinding", "reader", "shop", subjects=[subject], roleRef=role_ref))
+    made = bench.apply(config_map(a="1"))
+    account = bench.acting_as("shop", "reader")
+    bench.until("the binding counts", lambda: account.can("get", maps, "shop", "web") == "")
+    assert account.get(maps, id_of(made)) == made
+    denied = account.can("patch", maps, "shop", "web")
+    assert "patch ConfigMap" in denied
+    assert "shop" in denied
+    assert account.can("list", maps) != ""
+    with pytest.raises(Forbidden, match="ConfigMap shop/web"):
+        account.apply(maps, config_map(a="2"), manager=MANAGER)
+    with pytest.raises(Forbidden):
+        account.list(maps)
+    with pytest.raises(Forbidden):
+        account.delete(maps, id_of(made), uid=made["metadata"]["uid"], resource_version="1")
+    with pytest.raises(Forbidden):
+        account.apply(bench.resource("", "Namespace"), namespace("mine"), manager=MANAGER)
+    assert bench.must(made) == made
