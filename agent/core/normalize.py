@@ -113,9 +113,7 @@ def _tree(value: Any, rule: Rule) -> Any:
             child = rule.child(key)
             if below is None or child.is_ignored or _is_filler(below, child):
                 continue
-            tree = _tree(below, child)
-            if not (child.is_absent_when_empty and tree in ({}, "", "\0[]", "\0{}")):
-                out[key] = tree
+            out[key] = _tree(below, child)
         return out
     if isinstance(value, list):
         return _list(value, rule)
@@ -162,7 +160,9 @@ def _is_filler(value: Any, rule: Rule) -> bool:
 
 
 def is_default(tree: Any, rule: Rule, siblings: Tree) -> bool:
-    """Whether the server would have put this value itself, beside these siblings."""
+    """Whether the server would have put this value itself, beside these siblings, or it says nothing."""
+    if rule.is_absent_when_empty and tree in ({}, "", "\0[]", "\0{}"):
+        return True
     if isinstance(tree, dict):
         return bool(tree) and all(
             isinstance(key, str) and is_default(value, rule.child(key), tree) for key, value in tree.items()

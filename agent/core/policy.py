@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import cel
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from agent.core import tables
 from agent.core.model import Body, GroupKind, ObjectId
@@ -90,8 +90,7 @@ class Policy:
                 for number, row in enumerate(rows, 1):
                     _compile_condition(row, programs, f"{name}: {table} row {number}")
                     for single in _singles(row):
-                        key = (single.kind[0], single.path, getattr(single, "when", ""))
-                        merged.setdefault(table, {})[key] = single
+                        merged.setdefault(table, {})[single.key] = single
         whole = tables.Tables.model_validate({key: tuple(rows.values()) for key, rows in merged.items()})
         return Policy(whole, programs)
 
@@ -228,10 +227,19 @@ def _in_words(error: Any) -> str:
     if inside:
         where += ", " + ".".join(map(str, inside))
     if error["type"] == "extra_forbidden":
-        known = tables.Tables if len(error["loc"]) == 1 else None
-        allowed = sorted(known.model_fields) if known else "the fields in docs/policy.schema.json"
-        return f"{where}: not known; allowed: {allowed if known is None else ', '.join(allowed)}"
+        return f"{where}: not known; allowed: {', '.join(sorted(_model_at(error['loc'][:-1]).model_fields))}"
     return f"{where}: {error['msg'].removeprefix('Value error, ')}, not {error['input']!r}"
+
+
+def _model_at(place: tuple[str | int, ...]) -> type[BaseModel]:
+    """The model whose fields stand at a place of the tables."""
+    model: type[BaseModel] = tables.Tables
+    for part in place:
+        if isinstance(part, str):
+            annotation = model.model_fields[part].annotation
+            inner = [one for one in (annotation, *get_args(annotation)) if isinstance(one, type)]
+            model = next(one for one in inner if issubclass(one, BaseModel))
+    return model
 
 
 def _singles(row: RowT) -> list[RowT]:

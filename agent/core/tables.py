@@ -37,6 +37,11 @@ class Row(BaseModel):
     kind: Kinds
     path: PathText = ""
 
+    @property
+    def key(self) -> tuple[str, ...]:
+        """A later row with the same key takes the place of this one."""
+        return (*self.kind, self.path, str(getattr(self, "when", "")))
+
 
 class ListRow(Row):
     """How the server merges a list or a map.
@@ -163,6 +168,11 @@ class ProtectionRow(Row):
 
     names: Texts = ()
     prune: Literal["never", "approval"]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """One row of each sort for a kind."""
+        return (*self.kind, self.prune)
 
 
 class IncidentalRow(Row):
