@@ -52,6 +52,8 @@ class Creation:
     def findings(self) -> Iterator[Finding]:
         """Objects that nothing in the set can ever make possible: a person must act."""
         situation = self.gates.situation
+        if not situation.is_observed:
+            return
         for key, manifest in sorted(situation.desired.manifests.items()):
             if key.group_kind in situation.live.unserved and not self._is_provided(key.group_kind):
                 message = f"the cluster serves no {key.group_kind} ({manifest.api_version}), wanted by {key}"

@@ -64,7 +64,7 @@ class Gates:
     def in_place(self) -> Gate:
         """Everything that is added stands."""
         wants = "everything new is in place"
-        return gate("in-place", wants, (f"{v} is pending" for v in self.pending.values()), wants)
+        return gate("standing", wants, (f"{v} is pending" for v in self.pending.values()), wants)
 
     def ready(self) -> Gate:
         """Every desired object is Current by its readiness rule."""
@@ -117,7 +117,10 @@ class Gates:
         gates = [self.complete()]
         for facet in facets:
             if facet.kind is FacetKind.POINTS and facet.new is not None:
-                gates += [self.serves(facet.new), self.granted(facet.new), self.stable(key, facet.new)]
+                gates += [self.serves(facet.new), self.granted(facet.new)]
+                entry = self.situation.ledger.entries.get(key)
+                if entry is not None and entry.points_back:
+                    gates.append(self.stable(entry.points_back, facet.new))
         return tuple(gates)
 
     def narrow(self, key: ObjectId, facets: tuple[Facet, ...]) -> tuple[Gate, ...]:
@@ -150,24 +153,30 @@ class Gates:
         behind = {key for workload in workloads for key in graph.closure(workload.id)}
         return frozenset(behind | {workload.id for workload in workloads})
 
-    def stable(self, key: ObjectId, target: Target) -> Gate:
-        """After a point back the target must serve for longer each time, so that nothing flaps."""
-        entry = self.situation.ledger.entries.get(key)
-        backs = entry.points_back if entry else 0
-        needed = self.situation.rules.settle * 2 ** (backs - 1) if backs else 0.0
+    def stable(self, backs: int, target: Target) -> Gate:
+        """After each point back the target must serve for twice as long, so that nothing flaps."""
+        needed = self.situation.rules.settle * 2 ** (backs - 1)
         age = self.situation.now - backend(self.situation, target).since
-        wants = f"ready for {needed:g} s after {backs} points back" if backs else "no point back before"
-        trouble = [f"{target} ready for {age:.0f} of {needed:g} s"] if age < needed else []
-        return gate("stable", wants, trouble, wants)
+        wants = f"{target} ready for {needed:g} s, since it was lost {backs} times"
+        return gate("stable", wants, [f"ready for {age:.0f} s"] if age < needed else [], wants)
 
-    def idle(self, key: ObjectId, facets: Iterable[Facet]) -> Gate:
+    def idle(self, key: ObjectId, facets: tuple[Facet, ...]) -> Gate:
         """Nothing in service uses what the facets take away."""
-        wants = "nothing that runs uses what is taken away"
+        wants = self._idle_wants(facets)
         unknown = self.situation.live.why_unknown((GroupKind("", "Pod"),))
         if unknown:
             return Gate("idle", wants, GateState.UNKNOWN, unknown)
         troubles = [user for facet in facets for user in self._users_of_facet(key, facet)]
         return gate("idle", wants, troubles, wants)
+
+    def _idle_wants(self, facets: tuple[Facet, ...]) -> str:
+        entries = [entry for facet in facets for entry in facet.removed if isinstance(entry, dict)]
+        names = [
+            f"{e.get('namespace', '')}/{e['name']}" for e in entries if e.get("kind") == "ServiceAccount"
+        ]
+        if not names:
+            return "nothing of the old generation uses what is taken away"
+        return f"no pod of the old generation runs as {', '.join(names[:_SHOWN])}"
 
     def _users_of_facet(self, key: ObjectId, facet: Facet) -> Iterator[str]:
         subjects = [e for e in facet.removed if isinstance(e, dict) and {"kind", "name"} <= e.keys()]

@@ -143,6 +143,7 @@ class Maker:
         )
 
     def _warnings(self) -> Iterator[str]:
+        yield from (f"applied before, and no longer in Git: {lost}" for lost in self.situation.lost)
         for key in self._unwanted():
             live = self.situation.live.get(key)
             if live is not None and key not in self.departures:

@@ -44,6 +44,8 @@ class Situation:
     """The input of ``make_plan``. ``applied`` are, for each member, the bodies of its ledger bases.
 
     ``now`` is in seconds of the Unix epoch, on the clock that the cluster's timestamps are compared with.
+    ``lost`` says which of ``applied`` Git no longer has: their entries in shared lists then count as foreign.
+    ``is_observed`` is False in a preview, where ``live`` is what another revision wants.
     """
 
     desired: Desired
@@ -55,6 +57,8 @@ class Situation:
     rules: Rules
     now: float
     answers: Answers = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
+    is_observed: bool = True
 
     @cached_property
     def workloads(self) -> Workloads:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from agent.core.ledger import Source
 from agent.core.model import Action, Body, Category, FieldChange, Finding, Form, ObjectId
@@ -39,6 +39,12 @@ class Gate:
     def is_open(self) -> bool:
         """Whether the step may pass this gate."""
         return self.state is GateState.OPEN
+
+
+NEEDS_A_PERSON: Final = frozenset(
+    {"accepted", "allowed", "approved", "foreign", "in-place", "ours", "owned", "owner"}
+)
+"""Names of gates that no amount of waiting opens."""
 
 
 class Verb(Enum):
@@ -196,6 +202,11 @@ class Plan:
     def held_steps(self) -> tuple[Step, ...]:
         """The steps that wait, in order."""
         return tuple(step for step in self.steps if not step.is_open)
+
+    @property
+    def needs_a_person(self) -> bool:
+        """Whether a step is held by something that no waiting will open."""
+        return any(gate.name in NEEDS_A_PERSON for step in self.steps for gate in step.closed_gates)
 
     @property
     def is_done(self) -> bool:

@@ -13,8 +13,8 @@ from typing import Protocol
 from agent.core.handoff import Outcome, finished, recovered, take_up, with_holds, without
 from agent.core.health import HealthRules
 from agent.core.kinds import KindInfo, Kinds
-from agent.core.ledger import GenerationState, Ledger, Source
-from agent.core.model import Body, Desired, Live, Manifest, ObjectId
+from agent.core.ledger import Entry, GenerationState, Ledger
+from agent.core.model import Desired, Live, Manifest, ObjectId
 from agent.core.naive import naive_plan
 from agent.core.plan import make_plan
 from agent.core.policy import Policy
@@ -26,6 +26,7 @@ from agent.shell.execute import Book, Executor
 from agent.shell.observe import Observer
 from agent.shell.quiet import Memory, fingerprint, is_quiet
 from agent.shell.report import Order, Report, State
+from agent.shell.source import Applied
 from agent.shell.store import LedgerStore
 
 _ROUNDS_OF_QUESTIONS = 4
@@ -46,8 +47,8 @@ class SetSource(Protocol):
         """Whether the commit can still be read."""
         ...
 
-    def bodies(self, sources: Iterable[Source], kinds: Kinds) -> Mapping[Source, Body]:
-        """The bodies that stood there, as ``desired`` reads them; what is gone is left out."""
+    def applied(self, entries: Iterable[Entry]) -> Applied:
+        """What was applied of these members, as ``desired`` reads it, and what of it is gone."""
         ...
 
     def keep(self, commits: Iterable[str]) -> None:
@@ -189,21 +190,17 @@ class Syncer:
         return plan
 
     def _situation(self, look: _Look) -> Situation:
-        sources = {source for entry in look.ledger.entries.values() for source in entry.bases}
-        bodies = self._source.bodies(sources, look.kinds)
-        applied = {
-            key: tuple(bodies[source] for source in entry.bases if source in bodies)
-            for key, entry in look.ledger.entries.items()
-        }
+        applied = self._source.applied(look.ledger.entries.values())
         return Situation(
             desired=look.desired,
             live=look.live,
-            applied=applied,
+            applied=applied.bodies,
             ledger=look.ledger,
             policy=self._tools.policy,
             health=self._tools.health,
             rules=self._rules,
             now=self._tools.clock(),
+            lost=applied.missing,
         )
 
 

@@ -1,0 +1,42 @@
+"""One set's side of Git: its ref, its paths, and the commits that its ledger needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from agent.core.kinds import Kinds
+from agent.core.ledger import Entry
+from agent.core.model import Desired
+from agent.core.refs import Ref
+from agent.settings import SetConfig
+from agent.shell.source import Applied, Source
+
+
+@dataclass(frozen=True)
+class GitSource:
+    """What a tick asks of Git for ``config``; ``ref`` stands in for the set's own. Raises SourceError."""
+
+    source: Source
+    config: SetConfig
+    ref: Ref | None = None
+
+    def resolve(self) -> str:
+        """The commit that the ref names now."""
+        return self.source.repo.resolve(self.ref or self.config.ref)
+
+    def desired(self, commit: str, kinds: Kinds) -> Desired:
+        """What the set wants at ``commit``."""
+        return self.source.desired(self.config, commit, kinds)
+
+    def has(self, commit: str) -> bool:
+        """Whether the commit can still be read."""
+        return self.source.repo.has(commit)
+
+    def applied(self, entries: Iterable[Entry]) -> Applied:
+        """What was applied of these members."""
+        return self.source.applied(entries)
+
+    def keep(self, commits: Iterable[str]) -> None:
+        """Keep the commits that can still be read, and no others, for this set."""
+        self.source.repo.keep(self.config.name, [commit for commit in commits if self.has(commit)])
