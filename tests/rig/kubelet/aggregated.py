@@ -31,6 +31,7 @@ CONFIG = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authenti
 OPEN_PATHS = frozenset({"/healthz", "/livez"})
 VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 ANONYMOUS = {"user": "system:anonymous", "groups": ["system:unauthenticated"]}
+AUTHENTICATED = "system:authenticated"
 
 
 class AggregatedServer(PlainServer):
@@ -84,8 +85,9 @@ class AggregatedServer(PlainServer):
         names = json.loads(self._config.get("requestheader-allowed-names", "[]"))
         name = request.certificate_name
         if name is not None and (not names or name in names):
-            groups = request.headers.get_all("X-Remote-Group") or []
-            return {"user": request.headers["X-Remote-User"], "groups": groups}
+            # The aggregator asks for discovery without a group; k8s.io/apiserver adds this one to every caller.
+            groups = {*(request.headers.get_all("X-Remote-Group") or []), AUTHENTICATED}
+            return {"user": request.headers["X-Remote-User"], "groups": sorted(groups)}
         scheme, _, token = (request.headers["Authorization"] or "").partition(" ")
         if scheme != "Bearer":
             return ANONYMOUS
