@@ -61,6 +61,20 @@ def load(
     return Desired(set_name, revision, loader.manifests, (*findings, *loader.findings))
 
 
+def as_applied(body: Body, object_id: ObjectId) -> Body | None:
+    """A document in the form of ``Manifest.body``, or None where it is not this object."""
+    metadata = body.get("metadata")
+    api_version, kind = str(body.get("apiVersion", "")), body.get("kind")
+    group = api_version.rpartition("/")[0]
+    if not isinstance(metadata, dict):
+        return None
+    if (group, kind, metadata.get("name")) != (object_id.group, object_id.kind, object_id.name):
+        return None
+    if object_id.namespace and metadata.get("namespace", object_id.namespace) != object_id.namespace:
+        return None
+    return _tidied(body, metadata, object_id.namespace)
+
+
 class _Loader:
     def __init__(self, kinds: Kinds, namespace: str) -> None:
         self._kinds = kinds

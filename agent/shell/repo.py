@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 from git.cmd import Git
 
@@ -96,6 +96,24 @@ class Repo:
                 raise SourceError(f"{where}: {count}; check the path{reasons}")
         return found
 
+    def find(self, commit: str, files: Iterable[str]) -> Mapping[str, str]:
+        """The blob ids of files at a commit; a file that is not there, or is no file, is left out."""
+        found: dict[str, str] = {}
+        with self._reading:
+            reader = self._open_reader()
+            for file in files:
+                try:
+                    header: Any = reader.get_object_header(f"{commit}:{file}")
+                except ValueError:
+                    continue  # git says "missing", which is the answer
+                except OSError as error:
+                    raise self._git.failed(f"looking for {file} at {commit}", str(error)) from error
+                # bytes, whatever GitPython's hints say
+                blob_id, kind = (part.decode() if isinstance(part, bytes) else part for part in header[:2])
+                if kind == "blob":
+                    found[file] = blob_id
+        return found
+
     def read(self, blob_ids: Iterable[str]) -> Mapping[str, bytes]:
         """The contents of blobs, through one ``git cat-file --batch`` that stays.
 
@@ -103,12 +121,11 @@ class Repo:
             SourceError: a blob is missing from the mirror.
         """
         with self._reading:
-            if self._reader is None:
-                self._reader = self._git.process()
+            reader = self._open_reader()
             try:
-                return {blob_id: self._reader.get_object_data(blob_id)[3] for blob_id in blob_ids}
+                return {blob_id: reader.get_object_data(blob_id)[3] for blob_id in blob_ids}
             except (OSError, ValueError) as error:
-                self._reader.clear_cache()
+                reader.clear_cache()
                 raise self._git.failed("reading files", f"{error}; remove {self._folder}") from error
 
     def keep(self, set_name: str, commits: Iterable[str]) -> None:
@@ -134,6 +151,11 @@ class Repo:
             if self._reader is not None:
                 self._reader.clear_cache()
                 self._reader = None
+
+    def _open_reader(self) -> Git:
+        if self._reader is None:
+            self._reader = self._git.process()
+        return self._reader
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
