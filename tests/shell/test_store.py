@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,19 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from agent.core.ledger import Ledger
 from agent.core.ledger_format import digest_of, encode
 from agent.errors import Conflict, LedgerError, Unreachable
-from agent.shell.kube import KubeCluster, connect
+from agent.shell.kube import KubeCluster
 from agent.shell.store import LedgerStore, head_name
 from tests.shell.ledgers import entry, ledger, ledgers
 from tests.shell.objects import Objects
-from tests.shell.wire import Answer, Seen, Wire, kubeconfig, serve
+from tests.shell.wire import Answer, Seen, Wire
 
 OWN = "trapeze-system"
-
-
-@pytest.fixture
-def wire() -> Iterator[Wire]:
-    with serve() as server:
-        yield server
 
 
 @pytest.fixture
@@ -36,11 +29,9 @@ def objects(wire: Wire) -> Objects:
 
 
 @pytest.fixture
-def cluster(wire: Wire, objects: Objects, tmp_path: Path) -> Iterator[KubeCluster]:
+def cluster(kube: KubeCluster, objects: Objects) -> KubeCluster:
     assert not objects.stored
-    adapter = connect(kubeconfig(tmp_path, wire.url), None)
-    yield adapter
-    adapter.close()
+    return kube
 
 
 def test_the_first_save_creates_the_namespace_and_comes_back(cluster: KubeCluster, objects: Objects) -> None:
