@@ -10,6 +10,7 @@ from agent.core.handoff import Outcome
 from agent.core.health import HealthRules
 from agent.core.kinds import Kinds
 from agent.core.policy import Policy
+from agent.core.refs import Ref
 from agent.settings import SetConfig, Settings
 from agent.shell.kube import connect
 from agent.shell.policies import load_policy, read_tables, shipped_folder
@@ -39,10 +40,10 @@ def _shipped() -> list[tuple[str, Any]]:
     return list(read_tables(sorted(shipped_folder().glob("*.yaml"))))
 
 
-def source_of(settings: Settings, config: SetConfig) -> GitSource:
-    """The Git side of one set; its mirror is made at first use."""
+def source_of(settings: Settings, config: SetConfig, ref: Ref | None = None) -> GitSource:
+    """The Git side of one set, at ``ref`` in place of its own; the mirror is made at first use."""
     repo = Repo(config.repo, settings.cache_dir)
-    return GitSource(Source(repo, settings.cache_dir), config)
+    return GitSource(Source(repo, settings.cache_dir), config, ref)
 
 
 def tools_of(settings: Settings) -> Tools:

@@ -148,16 +148,9 @@ class _Table(BaseModel):
 class Prune(_Table):
     """What may be pruned."""
 
-    enabled: bool = Field(default=True, description="Whether anything is pruned at all.")
     allow: tuple[Annotated[str, StringConstraints(pattern=_KIND_OR_OBJECT)], ...] = Field(
         default=(),
         description="Kinds (Namespace) or objects (Namespace old) that are pruned without approval.",
-    )
-    max_percent: int | None = Field(
-        default=None,
-        ge=1,
-        le=100,
-        description="More than this share of the set's objects is never pruned at once.",
     )
 
 
@@ -179,7 +172,6 @@ class SetConfig(_Table):
         default="default", description="For namespaced objects that name none; default is kubectl's own."
     )
     settle: Duration = Field(default=10.0, description="How long a cutover must be seen good.")
-    deadline: Duration | None = Field(default=None, description="A handoff that takes longer is reported.")
     prune: Prune = Field(default=Prune())
     take_over: tuple[str, ...] = Field(default=(), description="Field managers whose fields are taken over.")
     foreign_entries: Foreign = Field(
@@ -189,7 +181,6 @@ class SetConfig(_Table):
     allow_downtime: tuple[Annotated[str, StringConstraints(pattern=_OBJECT)], ...] = Field(
         default=(), description='Objects that may be replaced with a gap, like "Deployment shop/web".'
     )
-    record: bool = Field(default=False, description="Whether each upgrade is recorded for trapeze verify.")
 
     @model_validator(mode="before")
     @classmethod
@@ -287,10 +278,19 @@ def load_settings(path: Path) -> Settings:
         raise ConfigError(f"{path}{line}: {error.problem or error.context}") from None
     except YAMLError as error:
         raise ConfigError(f"{path}: {error}") from None
+    return settings_of(data, path, path.absolute().parent)
+
+
+def settings_of(data: Any, path: Path, base: Path) -> Settings:
+    """Settings of parsed content; errors name ``path``, relative paths start at ``base``.
+
+    Raises:
+        ConfigError: it says something that is not allowed.
+    """
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: a config is a map that names sets, see docs/config.schema.json")
     try:
-        return Settings.model_validate(data, context={"base": path.absolute().parent})
+        return Settings.model_validate(data, context={"base": base})
     except ValidationError as error:
         raise ConfigError("\n".join(said(error, data, path, Settings, _PATTERNS))) from None
 

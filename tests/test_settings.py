@@ -22,12 +22,10 @@ sets:
   paths: [./install/, "crds/*.yaml"]
   namespace: calico-system
   settle: 1m30s
-  deadline: 2h
-  prune: {allow: [Namespace, "CustomResourceDefinition.apiextensions.k8s.io a.b.c"], max_percent: 30}
+  prune: {allow: [Namespace, "CustomResourceDefinition.apiextensions.k8s.io a.b.c"]}
   take_over: [kubectl-client-side-apply, helm]
   foreign_entries: keep
   allow_downtime: [Deployment shop/web]
-  record: true
 - name: shop
   repo: https://git.example.com/shop.git
   ref: main
@@ -58,14 +56,13 @@ def test_whole(tmp_path: Path) -> None:
     assert calico.repo == str(tmp_path / "../repos/calico")
     assert calico.ref == Ref(RefKind.TAG, "v3.32.0")
     assert calico.paths == ("install", "crds/*.yaml")
-    assert (calico.settle, calico.deadline, settings.interval) == (90.0, 7200.0, 30.0)
-    assert calico.prune.max_percent == 30
+    assert (calico.settle, settings.interval) == (90.0, 30.0)
     assert calico.rules.manager == "trapeze/calico"
     assert calico.rules.foreign is Foreign.KEEP
     assert calico.rules.allow == {"Namespace", "CustomResourceDefinition.apiextensions.k8s.io a.b.c"}
     assert shop.repo == "https://git.example.com/shop.git"
     assert shop.paths == ("deploy",)
-    assert (shop.namespace, shop.settle, shop.prune.enabled, shop.record) == ("default", 10.0, True, False)
+    assert (shop.namespace, shop.settle) == ("default", 10.0)
     assert settings.policies == (tmp_path / "policies/own.yaml",)
     assert settings.cache_dir == tmp_path / "cache"
     assert settings.kubeconfig == tmp_path / "kube/config"
@@ -125,8 +122,8 @@ def test_a_repo_that_stays_as_written(tmp_path: Path, repo: str) -> None:
             ":6: sets[web].allow_downtime[0] = 'web': allowed is an object like",
         ),
         (
-            one_set(prune="{max_percent: 0}"),
-            ":6: sets[web].prune.max_percent = 0: input should be greater than or",
+            one_set(prune="{allow: [namespace]}"),
+            ":6: sets[web].prune.allow[0] = 'namespace': allowed is a kind like",
         ),
         (
             one_set() + one_set().removeprefix("sets:"),
@@ -152,7 +149,7 @@ def test_mistake(tmp_path: Path, text: str, message: str) -> None:
 
 def test_all_mistakes_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
-        load(tmp_path, one_set(settle="x", record="perhaps"))
+        load(tmp_path, one_set(settle="x", ref="a b"))
     assert len(str(raised.value).splitlines()) == 2
 
 

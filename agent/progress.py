@@ -1,0 +1,37 @@
+"""A sync as it goes, for people: what was written, what waits and why, each line once."""
+
+from __future__ import annotations
+
+import time
+
+from rich.console import Console
+
+from agent.core import render
+from agent.errors import ClusterError
+from agent.shell.report import Report, State
+
+
+class Progress:
+    """Prints reports to ``console`` as they come."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._lines = render.Progress()
+        self._has_head = False
+
+    def heard(self, report: Report | ClusterError) -> None:
+        """Print what is new since the last one."""
+        now = time.time()
+        if isinstance(report, ClusterError):
+            self._console.print(render.event_line(now, "!", f"{report}; trying again", "bold red"))
+            return
+        if report.plan is not None:
+            if not self._has_head:
+                self._console.print(render.headline(report.plan))
+                self._has_head = True
+            for line in self._lines.lines(report.plan, report.outcomes, now):
+                self._console.print(line)
+        newest = report.ledger.newest
+        if report.state is State.IN_SERVICE and newest is not None:
+            words = f"generation {newest.number} in service"
+            self._console.print(render.event_line(now, "=", words, "green"))
