@@ -119,8 +119,8 @@ def _config(body: Body, to: Target) -> Body:
     if to.served.has_status:
         config.pop("status", None)
     config["metadata"] = {key: value for key, value in config["metadata"].items() if key not in SERVER_FIELDS}
-    group = to.stored.group
-    return config | {"apiVersion": f"{group}/{to.version}" if group else to.version}
+    group, version = to.stored.group, to.served.storage_version or to.version
+    return config | {"apiVersion": f"{group}/{version}" if group else version}
 
 
 def _check_preconditions(to: Target, live: Body | None, metadata: Body) -> None:

@@ -110,6 +110,7 @@ def kinds_of(pod: Body) -> dict[str, tuple[Served, ...]]:
             scope == "namespaced",
             GroupKind(storage, kind),
             provider=f"{version}.{group}",
+            storage_version=one(flags, "storage-version", "v1"),
         )
         for plural, kind, scope in rows
     )

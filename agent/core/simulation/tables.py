@@ -23,7 +23,8 @@ class Served(NamedTuple):
     """How a kind is served.
 
     ``versions``: preferred first; ``storage``: the kind under which its objects are kept (another one where
-    an aggregated API server keeps them as custom resources); ``is_counted``: has metadata.generation;
+    an aggregated API server keeps them as custom resources), ``storage_version`` the version that it writes
+    there (empty: the one of the request); ``is_counted``: has metadata.generation;
     ``has_status``: status is a subresource; ``provider``: the CRD or APIService that serves it, or empty.
     """
 
@@ -35,6 +36,7 @@ class Served(NamedTuple):
     is_counted: bool = True
     has_status: bool = True
     provider: str = ""
+    storage_version: str = ""
 
 
 class Default(NamedTuple):

@@ -40,9 +40,9 @@ def _sync(draft: Draft, key: ObjectId, workload: Body) -> float:
     uid = workload["metadata"]["uid"]
     wanted = len(draft.of("", "Node"))
     mine = children(draft, "", "Pod").get(uid, [])
-    refused = _fill(draft, workload, mine, (wanted, code)) or _replace_old(
-        draft, workload, mine, (wanted, code)
-    )
+    # A node whose old pod is still ending gets no new one before it is gone.
+    refused = _make(draft, workload, wanted - len(mine), code)
+    refused = refused or _replace_old(draft, workload, mine, (wanted, code))
     pods = [pod for _, pod in children(draft, "", "Pod").get(uid, ()) if is_active(pod)]
     times = [available_at(draft, pod, workload["spec"].get("minReadySeconds", 0)) for pod in pods]
     available = sum(time <= draft.now for time in times)
@@ -63,10 +63,8 @@ def _sync(draft: Draft, key: ObjectId, workload: Body) -> float:
     return min(due, draft.now + RETRY) if refused else due
 
 
-def _fill(draft: Draft, workload: Body, mine: list[Item], goal: tuple[int, str]) -> str:
-    """A node whose old pod is still ending gets no new one before it is gone."""
-    wanted, code = goal
-    for _ in range(wanted - len(mine)):
+def _make(draft: Draft, workload: Body, number: int, code: str) -> str:
+    for _ in range(number):
         name = f"{workload['metadata']['name']}-"
         refused = spawn(draft, workload, name, workload["spec"]["template"], {revisions.HASH: code})
         if refused:
@@ -89,11 +87,11 @@ def _replace_old(draft: Draft, workload: Body, mine: list[Item], goal: tuple[int
     new = [pod for _, pod in mine if is_active(pod) and revisions.of_pod(pod) == code]
     ready = [pod for pod in new if available_at(draft, pod, spec.get("minReadySeconds", 0)) <= draft.now]
     if surge:
-        for key, _ in old[: len(ready)]:
+        # Where an old pod is gone its node has a new one; the others still have both, or only the old.
+        done = wanted - len(old)
+        for key, _ in old[: max(0, len(ready) - done)]:
             begin_delete(draft, key)
-        ending = sum(is_deleting(pod) for _, pod in mine)
-        missing = min(surge, len(old)) - (len(new) - len(ready)) - ending
-        return _fill(draft, workload, mine[: max(0, wanted - missing)], goal) if missing > 0 else ""
+        return _make(draft, workload, min(surge, len(old)) - (len(new) - done), code)
     down = wanted - sum(is_ready(pod) for _, pod in mine if is_active(pod))
     for key, pod in sorted(old, key=lambda item: is_ready(item[1])):
         if is_ready(pod):

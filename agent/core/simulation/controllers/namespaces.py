@@ -13,18 +13,15 @@ from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.serving import condition
 from agent.core.simulation.world import NEVER, Draft
 
-RETRY: Final = 0.5
-
 
 def step(draft: Draft) -> float:
     """Give new namespaces their default ServiceAccount and CA, and empty those that end."""
-    due = NEVER
     for key, namespace in list(draft.of("", "Namespace").items()):
         if is_deleting(namespace):
-            due = min(due, _end(draft, key, namespace))
+            _end(draft, key, namespace)
         else:
             _begin(draft, key.name)
-    return due
+    return NEVER
 
 
 def _begin(draft: Draft, name: str) -> None:
@@ -38,7 +35,7 @@ def _begin(draft: Draft, name: str) -> None:
             draft.put(key, body | rest)
 
 
-def _end(draft: Draft, key: ObjectId, namespace: Body) -> float:
+def _end(draft: Draft, key: ObjectId, namespace: Body) -> None:
     """Everything in it is deleted; it goes when nothing is left and every group could be asked what it holds.
 
     pkg/controller/namespace/deletion: a group whose discovery fails leaves the namespace Terminating.
@@ -52,7 +49,7 @@ def _end(draft: Draft, key: ObjectId, namespace: Body) -> float:
     silent = sorted(api_key.name for api_key, api in apis if condition(api, "Available") != "True")
     if not left and not silent:
         draft.drop(key)
-        return NEVER
+        return
     words = (
         f"Discovery failed for some groups: {', '.join(silent)}"
         if silent
@@ -75,7 +72,6 @@ def _end(draft: Draft, key: ObjectId, namespace: Body) -> float:
     }
     status = {"phase": "Terminating", "conditions": conditions(draft, namespace, rows)}
     draft.put(key, namespace | {"status": status})
-    return draft.now + RETRY
 
 
 CONTROLLER: Final = Controller("namespace", None, step)
