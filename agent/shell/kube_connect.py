@@ -122,7 +122,9 @@ def _configuration(kubeconfig: str | None, context: str | None) -> Any:
     except Exception as error:
         # The client raises whatever a malformed file leads to.
         what = f"kubeconfig {kubeconfig}" if kubeconfig else "the pod's own credentials"
-        raise ConfigError(f"cannot use {what}: {error}; check the file and --context") from error
+        is_shapeless = isinstance(error, (AttributeError, KeyError, TypeError))
+        why = "it is no kubeconfig" if is_shapeless else " ".join(str(error).split())
+        raise ConfigError(f"cannot use {what}: {why}; check the file and --context") from error
     if kubeconfig and not (configuration.api_key or configuration.cert_file):
         _refuse_silent_plugin(kubeconfig, context)
     _decide_proxy(configuration)
