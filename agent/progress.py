@@ -25,10 +25,10 @@ class Progress:
         if isinstance(report, ClusterError):
             self._console.print(render.event_line(now, "!", f"{report}; trying again", "bold red"))
             return
+        if report.first is not None and not self._has_head:
+            self._console.print(render.headline(report.first))
+            self._has_head = True
         if report.plan is not None:
-            if not self._has_head:
-                self._console.print(render.headline(report.plan))
-                self._has_head = True
             for line in self._lines.lines(report.plan, report.outcomes, now):
                 self._console.print(line)
         newest = report.ledger.newest

@@ -26,6 +26,7 @@ from agent.core.model import (
     Form,
     LiveObject,
     Manifest,
+    path_text,
 )
 from agent.core.situation import Foreign, Situation
 from agent.core.steps import Answer, Change, DryRun, Gate, GateState, Step, Verb
@@ -175,7 +176,7 @@ class Drafter:
             verb=verb,
             category=max((part.category for part in parts), key=_severity),
             form=form,
-            says="; ".join(dict.fromkeys(part.reason for part in parts)),
+            says="; ".join(dict.fromkeys(_said(part, verb) for part in parts)),
             bases=tuple(dict.fromkeys((*former, source))) if keeps_former else (source,),
             uid=live.uid,
             resource_version=live.resource_version,
@@ -252,6 +253,16 @@ class Drafter:
 
     def _is_pointer(self, body: Body) -> bool:
         return any(p.target.kind == SERVICE for p in pointers_of(body, self.situation.policy))
+
+
+def _said(part: Facet, verb: Verb) -> str:
+    """What of the facet this step does: a widen keeps what a narrow then takes away."""
+    where = path_text(part.path)
+    if verb is Verb.WIDEN and part.added and part.removed:
+        return f"{where} gains {part.gains}; keeps {part.loses}"
+    if verb is Verb.NARROW and part.removed:
+        return f"{where} loses {part.loses}"
+    return part.reason
 
 
 _NOT_ADDING = (FacetKind.UNION, FacetKind.POINTS, FacetKind.PART, FacetKind.CAPACITY)

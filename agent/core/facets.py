@@ -48,7 +48,8 @@ class Facet:
 
     ``path`` is the shared list, the pointer, the part. For UNION ``added`` are entries that live lacks,
     ``removed`` entries that only a former Git version wanted, ``foreign`` entries that no Git version had.
-    For POINTS ``old`` and ``new`` are what live and desired point at (None: at nothing that is named).
+    ``gains`` and ``loses`` say the first two in words. For POINTS ``old`` and ``new`` are what live and
+    desired point at (None: at nothing that is named).
     """
 
     kind: FacetKind
@@ -59,6 +60,8 @@ class Facet:
     added: tuple[Any, ...] = ()
     removed: tuple[Any, ...] = ()
     foreign: tuple[Any, ...] = ()
+    gains: str = ""
+    loses: str = ""
     old: Target | None = None
     new: Target | None = None
 
@@ -155,19 +158,22 @@ def _union(
         added=result.added,
         removed=result.removed,
         foreign=result.foreign,
+        gains=_listed(row, result.added),
+        loses=_listed(row, result.removed),
     )
 
 
 def _union_reason(row: SharedRow, path: FieldPath, result: unions.Union) -> str:
-    def listed(entries: Sequence[Any]) -> str:
-        texts = [unions.entry_text(row, entry) for entry in entries[:_SHOWN]]
-        more = f" and {len(entries) - _SHOWN} more" if len(entries) > _SHOWN else ""
-        return ", ".join(texts) + more
-
-    said = [f"gains {listed(result.added)}"] if result.added else []
-    said += [f"loses {listed(result.removed)}"] if result.removed else []
-    said += [f"holds {listed(result.foreign)} that Git never had"] if result.foreign else []
+    said = [f"gains {_listed(row, result.added)}"] if result.added else []
+    said += [f"loses {_listed(row, result.removed)}"] if result.removed else []
+    said += [f"holds {_listed(row, result.foreign)} that Git never had"] if result.foreign else []
     return f"{path_text(path)} {'; '.join(said) or 'is written in another way'}"
+
+
+def _listed(row: SharedRow, entries: Sequence[Any]) -> str:
+    texts = [unions.entry_text(row, entry) for entry in entries[:_SHOWN]]
+    more = f" and {len(entries) - _SHOWN} more" if len(entries) > _SHOWN else ""
+    return ", ".join(texts) + more
 
 
 def _pointers(sides: Sides, left: Sequence[FieldChange]) -> Iterator[Facet]:

@@ -93,7 +93,7 @@ class Gates:
                 continue
             age = self.situation.now - entry.cutover_at
             if len(entry.bases) > 1 and age < self.situation.rules.settle:
-                yield f"{key} moved {age:.0f} s ago"
+                yield f"{key} moved less than {self.situation.rules.settle:g} s ago"
             for pointer in self.serving_pointers(obj.body):
                 seen = backend(self.situation, pointer.target)
                 if seen.state is not GateState.OPEN:

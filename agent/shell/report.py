@@ -28,10 +28,15 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class Report:
-    """What a tick saw and did. ``plan`` is the last one made, None for a tick that found nothing moved."""
+    """What a tick saw and did.
+
+    ``first`` is the plan that it began with, ``plan`` the one that it ended with; both are None for a tick
+    that found nothing moved.
+    """
 
     state: State
     ledger: Ledger
+    first: Plan | None = None
     plan: Plan | None = None
     outcomes: tuple[Outcome, ...] = ()
 

@@ -104,7 +104,8 @@ class Syncer:
         look = self._look(commit, ledger)
         plan = self._planned(look, order)
         if look.desired.is_refused:
-            return Report(State.REFUSED, ledger, plan)
+            return Report(State.REFUSED, ledger, plan, plan)
+        first = plan
         book = Book(self._tools.store, ledger, token)
         outcomes: list[Outcome] = []
         while steps := _next_steps(plan, {o.step.key for o in outcomes if o.error}):
@@ -116,9 +117,10 @@ class Syncer:
                 self._told(outcome)
             look = self._look(commit, book.ledger)
             plan = self._planned(look, order)
-        return self._close(look, plan, book, tuple(outcomes))
+        state = self._close(look, plan, book)
+        return Report(state, book.ledger, first, plan, tuple(outcomes))
 
-    def _close(self, look: _Look, plan: Plan, book: Book, outcomes: tuple[Outcome, ...]) -> Report:
+    def _close(self, look: _Look, plan: Plan, book: Book) -> State:
         now = self._tools.clock()
         ledger = without(look.ledger, plan.gone)
         prints = {key: fingerprint(obj.body) for key, obj in look.live.objects.items()}
@@ -131,7 +133,7 @@ class Syncer:
             state = State.HELD
         book.write(ledger)
         self._source.keep(_commits(ledger, look.desired.revision))
-        return Report(state, ledger, plan, outcomes)
+        return state
 
     def _carry_out(self, look: _Look, plan: Plan, steps: list[Step], book: Book) -> list[Outcome]:
         executor = Executor(look.observer, book, self._rules.manager, self._take_over, self._tools.clock)
