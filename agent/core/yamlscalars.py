@@ -10,6 +10,7 @@ import re
 import struct
 from base64 import b64decode
 from binascii import Error as Base64Error
+from decimal import Decimal
 from math import inf, isfinite, isinf, isnan, nan
 from typing import Any, Final
 
@@ -101,7 +102,9 @@ def json_value(value: Any) -> Any:
     if type(value) is float:
         if not isfinite(value):
             raise UnreadableScalar("infinity and not-a-number cannot be written in JSON")
-        return int(value) if value.is_integer() and -(2.0**63) <= value < 2.0**63 else value
+        # Go writes the shortest digits that name the float, so 922337203685475808.0 is ...800 in JSON
+        number = int(Decimal(repr(value))) if value.is_integer() else None
+        return number if number is not None and INT64_MIN <= number <= INT64_MAX else value
     if type(value) is int and not INT64_MIN <= value <= INT64_MAX:
         return float(value)
     return value
