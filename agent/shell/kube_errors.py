@@ -1,7 +1,7 @@
 """What the API server answered, as one of our errors: what was being done, the object, the server's words.
 
 A refusal of a Secret may quote the Secret (kubernetes/kubernetes#132604, CVE-2025-23216): of messages about
-masked objects only the reason and those field paths remain that name keys of the body that was sent.
+masked objects only reason, managers, keys and the kind of fault remain.
 """
 
 from __future__ import annotations
@@ -42,10 +42,12 @@ _IMMUTABLE: Final = re.compile(
     re.IGNORECASE,
 )
 _UID: Final = "metadata.uid"
-_TYPED_PATCH: Final = "failed to create typed patch object"
+# Words of managedfields and of the handlers for what is wrong in itself, sent as 500 (1.36).
+_MALFORMED: Final = ("failed to create typed patch object", "failed to convert new object")
 _MANAGER: Final = re.compile(r'conflict with ("(?:[^"\\]|\\.)*")')
 _FIELD: Final = re.compile(r"\.?[A-Za-z_][\w-]*(?:\.[\w-]+|\[[^\]]*\])*")
-_EXPECTED: Final = re.compile(r"expected (string|map|list|numeric|boolean|scalar)\b")
+_SECRET_FIELD: Final = re.compile(r"(?:data|stringData|type|immutable|metadata)(?:$|[.\[])")
+_DIAGNOSIS: Final = re.compile(r"expected (?:string|map|list|numeric|boolean|scalar)\b|illegal base64 data")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def error_of(code: int, raw: bytes, asked: Asked) -> ClusterError:
     text = f"cannot {asked.doing}: {shown or f'HTTP {code}'}"
     if _WEBHOOK.search(message) or _ADMISSION_POLICY.search(message):
         return Rejected(text, is_unanswered=_NO_ANSWER in message)
-    if _TYPED_PATCH in message:
+    if _is_malformed(message):
         return Invalid(text)
     if code >= 500 or code == 429:  # noqa: PLR2004 - HTTP's own classes
         is_unanswered = code in _TRANSIENT or status is None
@@ -153,24 +155,32 @@ def _clipped(message: str) -> str:
 
 
 def _masked(code: int, status: Body | None, message: str, asked: Asked) -> str:
-    reason = str((status or {}).get("reason") or f"HTTP {code}")
-    paths = _paths_in(message, status, asked.body or {})
     refused_by = _WEBHOOK.search(message) or _ADMISSION_POLICY.search(message)
+    # Whoever admits may put anything into its answer; the server's own validation names keys.
+    told = set() if refused_by else {field for field in _fields(status) if _SECRET_FIELD.match(field)}
+    paths = sorted(told | _paths_in(message, asked.body or {}))
     managers = _conflict("", status).managers
+    reason = (
+        "it is malformed" if _is_malformed(message) else str((status or {}).get("reason") or f"HTTP {code}")
+    )
     parts = [
         reason,
         f"at {', '.join(paths)}" if paths else "",
-        f"({', '.join(sorted(set(_EXPECTED.findall(message))))} expected)" if paths else "",
         f"by {refused_by.group(1)}" if refused_by else "",
         f"owned by {', '.join(managers)}" if managers else "",
+        ", ".join(sorted(set(_DIAGNOSIS.findall(message)))),
     ]
-    return " ".join(part for part in parts if part and part != "( expected)")
+    return " ".join(part for part in parts if part)
 
 
-def _paths_in(message: str, status: Body | None, body: Body) -> list[str]:
+def _is_malformed(message: str) -> bool:
+    return message.startswith(_MALFORMED)
+
+
+def _paths_in(message: str, body: Body) -> set[str]:
     """The paths in the server's words that lead to a key of ``body``: keys, never values."""
-    paths = (word.strip(".") for word in (*_fields(status), *_FIELD.findall(message)))
-    return sorted({path for path in paths if "." in path and _leads_somewhere(path, body)})
+    paths = (word.strip(".") for word in _FIELD.findall(message))
+    return {path for path in paths if "." in path and _leads_somewhere(path, body)}
 
 
 def _leads_somewhere(path: str, body: Body) -> bool:

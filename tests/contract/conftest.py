@@ -29,11 +29,20 @@ KUBE = pytest.param(
 @pytest.fixture(params=["embedded", KUBE])
 def bench(request: pytest.FixtureRequest) -> Bench:
     """An adapter with a namespace ``shop``."""
-    made: Bench = request.getfixturevalue(f"{request.param}_bench")
-    made.apply(namespace())
+    return _with_namespace(request.getfixturevalue(f"{request.param}_bench"))
+
+
+@pytest.fixture
+def server(kube_bench: Bench) -> Bench:
+    """The API server's adapter alone, for what is the server's own wording."""
+    return _with_namespace(kube_bench)
+
+
+def _with_namespace(bench: Bench) -> Bench:
+    bench.apply(namespace())
     account = named("v1", "ServiceAccount", "default", "shop")
-    made.until("the default ServiceAccount of shop", lambda: made.live(account))
-    return made
+    bench.until("the default ServiceAccount of shop", lambda: bench.live(account))
+    return bench
 
 
 @pytest.fixture

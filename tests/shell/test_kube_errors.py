@@ -78,8 +78,12 @@ MARKER = "MARKER-7f3a"
     ("answer", "words"),
     [
         (
-            status(500, "", f".stringData.port: expected string, got &value.valueUnstructured{{{MARKER}}}"),
-            ["stringData.port", "string expected"],
+            status(
+                500,
+                "",
+                f"failed to create typed patch object (): .stringData.port: expected string, got {MARKER}",
+            ),
+            ["it is malformed at stringData.port expected string"],
         ),
         (
             status(400, "BadRequest", f"Secret in version v1 cannot be handled: {MARKER}-not-base64!"),
@@ -87,8 +91,8 @@ MARKER = "MARKER-7f3a"
         ),
         (status(403, "Forbidden", f'admission webhook "g.dev" denied the request: {MARKER}'), ["by g.dev"]),
         (
-            status(422, "Invalid", f"{MARKER}", causes=[{"field": "stringData.port", "message": MARKER}]),
-            ["Invalid"],
+            status(422, "Invalid", f"{MARKER}", causes=[{"field": "data[tls.crt]", "message": MARKER}]),
+            ["Invalid at data[tls.crt]"],
         ),
         (Answer(502, MARKER.encode()), ["HTTP 502"]),
     ],
