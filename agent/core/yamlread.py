@@ -13,6 +13,7 @@ a finding, and the source counts as incomplete.
 
 from __future__ import annotations
 
+import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from agent.core.model import Body, Finding, Origin, Severity
 from agent.core.yamlscalars import replace_invalid
 from agent.core.yamltree import Repeat, Tree, Unreadable, read_tree
 
-_SEPARATOR: Final = "---"
+_SEPARATOR: Final = re.compile(r"^---(.*)\n", re.MULTILINE)
 _GO_SPACE: Final = "\t\n\v\f\r \x85\xa0"
 _MEND: Final = "mend it: until then nothing of this document is applied and nothing of the set taken away"
 _RENDER: Final = "it looks like a template: commit what the templates render to"
@@ -165,21 +166,18 @@ def _decode(data: bytes) -> str:
 
 
 def _chunks(text: str) -> Iterator[_Chunk]:
-    """The pieces between separator lines; empty ones are left out."""
-    lines: list[str] = []
-    start, problem = 1, ""
-    for number, line in enumerate(text.split("\n")[:-1], 1):
-        if not line.startswith(_SEPARATOR):
-            lines.append(line)
-            continue
-        after = line.removeprefix(_SEPARATOR).strip(_GO_SPACE)
+    """The pieces between separator lines; ``text`` ends with a newline."""
+    begin, line, problem = 0, 1, ""
+    for found in _SEPARATOR.finditer(text):
+        after = found[1].strip(_GO_SPACE)
         if after and not after.startswith("#"):
+            number = line + text.count("\n", begin, found.start())
             problem = problem or f"invalid YAML document separator in line {number}"
-            lines.append("")
             continue
-        yield _Chunk("\n".join([*lines, ""]), start, problem)
-        lines, start, problem = [], number + 1, ""
-    yield _Chunk("\n".join([*lines, ""]), start, problem)
+        yield _Chunk(text[begin : found.start()], line, problem)
+        line += text.count("\n", begin, found.end())
+        begin, problem = found.end(), ""
+    yield _Chunk(text[begin:], line, problem)
 
 
 def _tree(chunk: _Chunk) -> Tree | Unreadable | None:
