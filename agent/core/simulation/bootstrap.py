@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent.core.model import Body
+from agent.core.simulation.controllers.apiservices import register
 from agent.core.simulation.engine import advance
 from agent.core.simulation.tables import Tables
 from agent.core.simulation.world import Draft, Timing, World, id_of
@@ -18,6 +19,7 @@ def new_world(
     draft = Draft(World(tables, timing or Timing(), now=start))
     for body in (*map(_namespace, bootstrap["namespaces"]), *bootstrap["objects"]):
         draft.put(id_of(body), body)
+    register(draft)
     return advance(draft.finish(), 0)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
+from agent.core.model import ObjectId
 from agent.core.simulation.controllers import (
     apiservices,
     customkinds,
@@ -47,7 +49,7 @@ def advance(world: World, seconds: float) -> World:
     until = world.now + seconds
     draft = Draft(world)
     settle(draft)
-    while (due := min(draft.wakes.values(), default=NEVER)) <= until:
+    while (due := _next(draft.wakes)) <= until:
         draft.now = due
         settle(draft)
     draft.now = until
@@ -56,9 +58,9 @@ def advance(world: World, seconds: float) -> World:
 
 def next_due(world: World) -> float:
     """When something happens by itself next; infinite in a world at rest, now where a write waits."""
-    if any(_is_called(world, one) for one in CONTROLLERS):
+    if any(world.seen.get(controller.name, 0) < world.version for controller in CONTROLLERS):
         return world.now
-    return min(world.wakes.values(), default=NEVER)
+    return _next(world.wakes)
 
 
 def settle(draft: Draft) -> None:
@@ -71,22 +73,24 @@ def settle(draft: Draft) -> None:
     raise RuntimeError("the model's controllers undo each other's work for ever")
 
 
+def _next(wakes: Mapping[str, Mapping[ObjectId, float]]) -> float:
+    return min((time for times in wakes.values() for time in times.values()), default=NEVER)
+
+
 def _act(draft: Draft, controller: Controller) -> bool:
-    is_due = draft.wakes.get(controller.name, NEVER) <= draft.now
-    if not is_due and not _is_called(draft, controller):
+    """Let a controller look at every object that a write concerns or whose time has come."""
+    name = controller.name
+    wakes = draft.wakes.get(name, {})
+    keys = {key for key, time in wakes.items() if time <= draft.now}
+    for event in draft.events_after(draft.seen.get(name, 0)):
+        keys.update(controller.calls(draft, event))
+    draft.seen[name] = draft.version
+    if not keys:
         return False
-    draft.seen[controller.name] = draft.version
-    draft.wakes[controller.name] = controller.step(draft)
+    times = {key: time for key, time in wakes.items() if key not in keys}
+    for key in sorted(keys):
+        due = controller.sync(draft, key)
+        if due < NEVER:
+            times[key] = due
+    draft.wakes[name] = times
     return True
-
-
-def _is_called(state: World | Draft, controller: Controller) -> bool:
-    """Whether something that the controller watches was written since it acted last."""
-    seen = state.seen.get(controller.name, 0)
-    if controller.watches is None:
-        return state.version > seen
-    return any(
-        version > seen
-        and (kind in controller.watches or (controller.customs and kind not in state.tables.served))
-        for kind, version in state.touched.items()
-    )

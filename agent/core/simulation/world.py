@@ -84,9 +84,9 @@ class State(Protocol):
 class World:
     """One state of a cluster. Bodies are shared between states and never changed in place.
 
-    ``marks``: uid -> what -> time, finer than the seconds that objects carry; ``touched``: the version of
-    the last write by kind; ``seen``: the version up to which each controller has acted; ``wakes``: when each
-    wants to act again though nothing was written.
+    ``marks``: uid -> what -> time, finer than the seconds that objects carry; ``owned``: uid of a controlling
+    owner -> what it controls; ``seen``: the version up to which each controller has acted; ``wakes``: when
+    each wants to look at which object again though nothing was written.
     """
 
     tables: Tables
@@ -95,9 +95,9 @@ class World:
     version: int = 0
     kinds: Mapping[GroupKind, Mapping[ObjectId, Body]] = field(default_factory=dict)
     marks: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    touched: Mapping[GroupKind, int] = field(default_factory=dict)
+    owned: Mapping[str, Mapping[ObjectId, None]] = field(default_factory=dict)
     seen: Mapping[str, int] = field(default_factory=dict)
-    wakes: Mapping[str, float] = field(default_factory=dict)
+    wakes: Mapping[str, Mapping[ObjectId, float]] = field(default_factory=dict)
     history: History = field(default=None, compare=False, repr=False)
 
     def of(self, group: str, kind: str) -> Mapping[ObjectId, Body]:
@@ -127,13 +127,23 @@ class World:
 
     def events_after(self, version: int) -> list[Event]:
         """The writes after ``version``, oldest first."""
-        events: list[Event] = []
-        node = self.history
-        while node is not None and node[0].version > version:
-            events.append(node[0])
-            node = node[1]
-        events.reverse()
-        return events
+        return events_after(self.history, version)
+
+
+def events_after(history: History, version: int) -> list[Event]:
+    """The writes of a history after ``version``, oldest first."""
+    events: list[Event] = []
+    while history is not None and history[0].version > version:
+        events.append(history[0])
+        history = history[1]
+    events.reverse()
+    return events
+
+
+def controller_of(body: Body | None) -> str:
+    """The uid of the owner that controls an object, or empty."""
+    owners = (body or {}).get("metadata", {}).get("ownerReferences") or ()
+    return next((str(owner["uid"]) for owner in owners if owner.get("controller")), "")
 
 
 def stamp(now: float) -> str:
@@ -158,7 +168,7 @@ class Draft:
         self._kinds = dict(world.kinds)
         self._own: set[GroupKind] = set()
         self._marks = dict(world.marks)
-        self.touched = dict(world.touched)
+        self._owned = dict(world.owned)
         self.seen = dict(world.seen)
         self.wakes = dict(world.wakes)
         self._history = world.history
@@ -181,6 +191,14 @@ class Draft:
     def get(self, object_id: ObjectId) -> Body | None:
         """One object, or None."""
         return self.of(object_id.group, object_id.kind).get(object_id)
+
+    def owned_by(self, uid: str) -> list[ObjectId]:
+        """What this object controls."""
+        return list(self._owned.get(uid, ()))
+
+    def events_after(self, version: int) -> list[Event]:
+        """The writes after ``version``, oldest first."""
+        return events_after(self._history, version)
 
     def all(self) -> Iterator[tuple[ObjectId, Body]]:
         """Every object of every kind, as it stood when its kind was reached."""
@@ -244,7 +262,7 @@ class Draft:
             version=self.version,
             kinds=self._kinds,
             marks=self._marks,
-            touched=self.touched,
+            owned=self._owned,
             seen=self.seen,
             wakes=self.wakes,
             history=self._history,
@@ -264,12 +282,25 @@ class Draft:
             self._own.add(key)
             self._kinds[key] = dict(self._kinds.get(key, {}))
         objects: dict[ObjectId, Body] = self._kinds[key]  # type: ignore[assignment]  # copied just above
+        self._index(
+            object_id, controller_of(objects.get(object_id)), "" if kind == "DELETED" else controller_of(body)
+        )
         if kind == "DELETED":
             del objects[object_id]
         else:
             objects[object_id] = body
-        self.touched[key] = self.version
         self._history = (Event(self.version, kind, object_id, body, self.now), self._history)
+
+    def _index(self, object_id: ObjectId, before: str, after: str) -> None:
+        if before == after:
+            return
+        if before:
+            rest = {key: None for key in self._owned[before] if key != object_id}
+            self._owned[before] = rest
+            if not rest:
+                del self._owned[before]
+        if after:
+            self._owned[after] = {**self._owned.get(after, {}), object_id: None}
 
     def _is_counted(self, kind: GroupKind) -> bool:
         served = self.tables.served.get(kind)

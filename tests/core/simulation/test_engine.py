@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agent.core.simulation import engine
 from agent.core.simulation.engine import advance, next_due
-from agent.core.simulation.world import NEVER, World, id_of
+from agent.core.simulation.world import NEVER, Draft, World
 from tests.core.simulation.aggregated import NEW, OLD, in_service, own, pointer, shared
 from tests.core.simulation.lab import Lab, named, service, template, workload
 
@@ -75,17 +75,17 @@ def test_every_write_is_an_event_in_one_order() -> None:
     assert state == MOVING.objects()
 
 
-def test_a_step_costs_what_it_touches() -> None:
+def test_a_step_looks_only_at_what_a_write_concerns() -> None:
     lab = Lab()
     for number in range(40):
         app = f"app-{number}"
         lab.apply(workload("Deployment", template(app), app, replicas=2), service(app, app))
     lab.advance(30)
-    calls = {controller.name: 0 for controller in engine.CONTROLLERS}
-    seen = dict(lab.world.seen)
-    lab.delete(id_of(named("v1", "ConfigMap", "kube-root-ca.crt", "shop")))
-    lab.advance(0)
-    for name, version in lab.world.seen.items():
-        calls[name] += version > seen[name]
-    # A ConfigMap is watched by the kubelet and by those who watch everything, and by nobody else.
-    assert {name for name, number in calls.items() if number} == {"kubelet", "namespace", "garbage-collector"}
+    version = lab.world.version
+    lab.apply(workload("Deployment", template("app-7", version="2"), "app-7", replicas=2))
+    lab.advance(30)
+    events = lab.world.events_after(version)
+    assert {event.id.name.startswith("app-7") for event in events} == {True}
+    draft = Draft(lab.world)
+    looked = {key.name for event in events for one in engine.CONTROLLERS for key in one.calls(draft, event)}
+    assert {name.startswith("app-7") for name in looked} == {True}

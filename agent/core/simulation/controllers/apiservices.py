@@ -6,17 +6,21 @@ pkg/controllers/status/remote/remote_available_controller.go.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.model import Body, ObjectId
 from agent.core.rbac import RBAC_GROUP
 from agent.core.simulation.controllers.common import Controller, conditions
 from agent.core.simulation.serving import backends, condition, endpoints, served_ports, through_resolver
 from agent.core.simulation.standins import kinds_of
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft
+from agent.core.simulation.world import NEVER, Draft, Event
 
 GROUP: Final = "apiregistration.k8s.io"
+REGISTRATION: Final = ObjectId(GROUP, "APIService", "", "")
+"""Stands for the list of local APIServices as a whole."""
+
 MANAGED: Final = "kube-aggregator.kubernetes.io/automanaged"
 
 
@@ -28,15 +32,27 @@ class Finding(NamedTuple):
     message: str
 
 
-def step(draft: Draft) -> float:
-    """Register local group-versions, then move each condition to what was seen a moment ago."""
-    _register(draft)
-    return min(
-        (_judge(draft, key, api) for key, api in list(draft.of(GROUP, "APIService").items())), default=NEVER
-    )
+def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
+    """An APIService's own writes; what stands behind Services concerns all that point at one."""
+    key = event.id
+    if key.kind == "APIService":
+        return [key, REGISTRATION]
+    if key.kind == "CustomResourceDefinition":
+        return [REGISTRATION]
+    if key.kind not in ("EndpointSlice", "Service", "Pod") and key.group != RBAC_GROUP:
+        return ()
+    apis = draft.of(GROUP, "APIService").items()
+    return [api_key for api_key, api in apis if api["spec"].get("service")]
 
 
-def _judge(draft: Draft, key: ObjectId, api: Body) -> float:
+def sync(draft: Draft, key: ObjectId) -> float:
+    """Register local group-versions, or move a condition to what was seen a moment ago."""
+    if key == REGISTRATION:
+        register(draft)
+        return NEVER
+    api = draft.get(key)
+    if api is None:
+        return NEVER
     uid = api["metadata"]["uid"]
     seen = _look(draft, api)
     said = condition(api, "Available")
@@ -91,7 +107,7 @@ def _look(draft: Draft, api: Body) -> Finding:
     return _no("FailedDiscoveryCheck", f"failing or missing response: {why}")
 
 
-def _register(draft: Draft) -> None:
+def register(draft: Draft) -> None:
     """Local groups and those of CRDs have APIServices too, and lose them with the CRD."""
     wanted = {
         (kind.group, version): "onstart"
@@ -131,20 +147,4 @@ def _local(name: str, group: str, version: str, managed: str) -> Body:
     }
 
 
-CONTROLLER: Final = Controller(
-    "apiservice",
-    frozenset(
-        {
-            GroupKind(GROUP, "APIService"),
-            GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"),
-            GroupKind("discovery.k8s.io", "EndpointSlice"),
-            GroupKind("", "Service"),
-            GroupKind("", "Pod"),
-            *(
-                GroupKind(RBAC_GROUP, kind)
-                for kind in ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
-            ),
-        }
-    ),
-    step,
-)
+CONTROLLER: Final = Controller("apiservice", calls, sync)

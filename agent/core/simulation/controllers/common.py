@@ -11,14 +11,13 @@ from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.simulation import requests
 from agent.core.simulation.serving import condition
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft, State, stamp
+from agent.core.simulation.world import NEVER, Draft, Event, State, controller_of, stamp
 from agent.errors import ClusterError
-
-Step: TypeAlias = Callable[[Draft], float]
-"""Acts on what is there and returns when it wants to act again though nothing was written."""
 
 ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 """The letters of generated names (k8s.io/apimachinery, util/rand)."""
+
+POD: Final = GroupKind("", "Pod")
 
 FINISHED: Final = ("Succeeded", "Failed")
 
@@ -26,15 +25,15 @@ Item: TypeAlias = tuple[ObjectId, Body]
 
 
 class Controller(NamedTuple):
-    """A part of the control plane: what it watches (None: everything), and what it then does.
+    """A part of the control plane, level-triggered as real ones are.
 
-    ``customs``: it watches every kind that is not built in too.
+    ``calls``: the objects that a write makes it look at; ``sync``: look at one, do what is to be done and
+    return when to look again though nothing was written.
     """
 
     name: str
-    watches: frozenset[GroupKind] | None
-    step: Step
-    customs: bool = False
+    calls: Callable[[Draft, Event], Iterable[ObjectId]]
+    sync: Callable[[Draft, ObjectId], float]
 
 
 def letters(number: int, count: int = 5) -> str:
@@ -49,12 +48,6 @@ def letters(number: int, count: int = 5) -> str:
 def digest(value: Any) -> str:
     """A short name for a template, the same for equal ones."""
     return letters(crc32(json.dumps(value, sort_keys=True).encode()), 7)
-
-
-def controller_of(body: Body) -> str:
-    """The uid of the owner that controls an object, or empty."""
-    owners = body["metadata"].get("ownerReferences") or ()
-    return next((str(owner["uid"]) for owner in owners if owner.get("controller")), "")
 
 
 def owner_reference(owner: Body) -> Body:
@@ -93,12 +86,48 @@ def available_at(state: State, pod: Body, min_ready: float) -> float:
     return NEVER if since is None or not is_ready(pod) else since + min_ready
 
 
-def children(draft: Draft, group: str, kind: str) -> dict[str, list[Item]]:
-    """Objects of a kind by the uid of what controls them; orphans under the empty uid."""
-    found: dict[str, list[Item]] = {}
-    for item in draft.of(group, kind).items():
-        found.setdefault(controller_of(item[1]), []).append(item)
-    return found
+def children(draft: Draft, uid: str, kind: str = "Pod") -> list[Item]:
+    """What an object controls of this kind."""
+    found = ((key, draft.get(key)) for key in draft.owned_by(uid) if key.kind == kind)
+    return [(key, body) for key, body in found if body is not None]
+
+
+def orphans(draft: Draft, group: str, kind: str, namespace: str) -> list[Item]:
+    """Objects of a kind that nobody controls."""
+    items = draft.of(group, kind).items()
+    return [item for item in items if item[0].namespace == namespace and not controller_of(item[1])]
+
+
+def owner_key(body: Body, kind: str) -> ObjectId | None:
+    """The identity of the owner that controls an object, if it is of this kind."""
+    for owner in body["metadata"].get("ownerReferences") or ():
+        if owner.get("controller") and owner["kind"] == kind:
+            group = owner["apiVersion"].rpartition("/")[0]
+            return ObjectId(group, kind, body["metadata"].get("namespace", ""), owner["name"])
+    return None
+
+
+def within(draft: Draft, group: str, kind: str, namespace: str) -> list[ObjectId]:
+    """The identities of a kind's objects in a namespace."""
+    return [key for key in draft.of(group, kind) if key.namespace == namespace]
+
+
+def pod_calls(group: str, kind: str) -> Callable[[Draft, Event], Iterable[ObjectId]]:
+    """For a controller of pods: a workload's own writes, those of its pods, and pods that nobody controls."""
+
+    def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
+        if event.id.kind == kind:
+            return [event.id]
+        if event.id.group_kind != POD:
+            return ()
+        owner = owner_key(event.body, kind)
+        if owner is not None:
+            return [owner]
+        if controller_of(event.body):
+            return ()
+        return within(draft, group, kind, event.id.namespace)
+
+    return calls
 
 
 def claim(

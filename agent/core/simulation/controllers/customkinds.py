@@ -5,26 +5,41 @@ https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resou
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.simulation.controllers.common import Controller, conditions, is_deleting
 from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.schemas import storage_version
-from agent.core.simulation.world import NEVER, Draft
+from agent.core.simulation.world import NEVER, Draft, Event
 
 FINALIZER: Final = "customresourcecleanup.apiextensions.k8s.io"
 
 
-def step(draft: Draft) -> float:
-    """Establish new CRDs after a moment; delete the objects of those that are to go."""
-    due = NEVER
-    for key, crd in list(draft.of("apiextensions.k8s.io", "CustomResourceDefinition").items()):
-        if is_deleting(crd):
-            _end(draft, key, crd)
-        else:
-            due = min(due, _establish(draft, key, crd))
-    return due
+def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
+    """A CRD's own writes; an object that goes concerns its kind's."""
+    if event.id.kind == "CustomResourceDefinition":
+        return [event.id]
+    if event.type != "DELETED" or event.id.group_kind in draft.tables.served:
+        return ()
+    crds = draft.of("apiextensions.k8s.io", "CustomResourceDefinition").items()
+    return [
+        key
+        for key, crd in crds
+        if (crd["spec"]["group"], crd["spec"]["names"]["kind"]) == event.id.group_kind
+    ]
+
+
+def sync(draft: Draft, key: ObjectId) -> float:
+    """Establish a new CRD after a moment; delete the objects of one that is to go."""
+    crd = draft.get(key)
+    if crd is None:
+        return NEVER
+    if not is_deleting(crd):
+        return _establish(draft, key, crd)
+    _end(draft, key, crd)
+    return NEVER
 
 
 def _establish(draft: Draft, key: ObjectId, crd: Body) -> float:
@@ -64,6 +79,4 @@ def _end(draft: Draft, key: ObjectId, crd: Body) -> None:
         draft.drop(key)
 
 
-CONTROLLER: Final = Controller(
-    "crd", frozenset({GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")}), step, customs=True
-)
+CONTROLLER: Final = Controller("crd", calls, sync)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
-from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.model import Body, ObjectId
 from agent.core.simulation.controllers import revisions
 from agent.core.simulation.controllers.common import (
     Controller,
@@ -15,35 +16,38 @@ from agent.core.simulation.controllers.common import (
     is_active,
     is_deleting,
     is_ready,
+    pod_calls,
     resolve,
     set_status,
     spawn,
 )
 from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft
+from agent.core.simulation.world import NEVER, Draft, Event
 
 RETRY: Final = 1.0
 
 
-def step(draft: Draft) -> float:
-    """Bring every DaemonSet on: missing pods, then old ones."""
-    due = NEVER
-    for key, workload in list(draft.of("apps", "DaemonSet").items()):
-        if not is_deleting(workload):
-            due = min(due, _sync(draft, key, workload))
-    return due
+def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
+    """A node concerns every DaemonSet."""
+    if event.id.kind == "Node":
+        return list(draft.of("apps", "DaemonSet"))
+    return pod_calls("apps", "DaemonSet")(draft, event)
 
 
-def _sync(draft: Draft, key: ObjectId, workload: Body) -> float:
+def sync(draft: Draft, key: ObjectId) -> float:
+    """Bring a DaemonSet on: missing pods, then old ones."""
+    workload = draft.get(key)
+    if workload is None or is_deleting(workload):
+        return NEVER
     _, code = revisions.ensure(draft, workload)
     uid = workload["metadata"]["uid"]
     wanted = len(draft.of("", "Node"))
-    mine = children(draft, "", "Pod").get(uid, [])
+    mine = children(draft, uid)
     # A node whose old pod is still ending gets no new one before it is gone.
     refused = _make(draft, workload, wanted - len(mine), code)
     refused = refused or _replace_old(draft, workload, mine, (wanted, code))
-    pods = [pod for _, pod in children(draft, "", "Pod").get(uid, ()) if is_active(pod)]
+    pods = [pod for _, pod in children(draft, uid) if is_active(pod)]
     times = [available_at(draft, pod, workload["spec"].get("minReadySeconds", 0)) for pod in pods]
     available = sum(time <= draft.now for time in times)
     status = {
@@ -102,8 +106,4 @@ def _replace_old(draft: Draft, workload: Body, mine: list[Item], goal: tuple[int
     return ""
 
 
-CONTROLLER: Final = Controller(
-    "daemonset",
-    frozenset({GroupKind("apps", "DaemonSet"), GroupKind("", "Pod"), GroupKind("", "Node")}),
-    step,
-)
+CONTROLLER: Final = Controller("daemonset", calls, sync)

@@ -5,38 +5,57 @@ https://kubernetes.io/docs/concepts/workloads/controllers/deployment/
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
-from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.model import Body, ObjectId
 from agent.core.simulation.controllers.common import (
+    POD,
     Controller,
     Item,
     children,
     claim,
     digest,
     is_deleting,
+    orphans,
+    owner_key,
     owner_reference,
+    within,
 )
 from agent.core.simulation.controllers.rollouts import HASH, RECREATE, REVISION, Rollout, size, write_status
 from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.selectors import selects
 from agent.core.simulation.tables import dig, put
-from agent.core.simulation.world import NEVER, Draft
+from agent.core.simulation.world import NEVER, Draft, Event, controller_of
 
 
-def step(draft: Draft) -> float:
-    """Bring every Deployment one step on; the next time at which one passes its deadline."""
-    due = NEVER
-    sets = children(draft, "apps", "ReplicaSet")
-    for key, deployment in list(draft.of("apps", "Deployment").items()):
-        selector = deployment["spec"]["selector"]
-        if is_deleting(deployment):
-            continue
-        if claim(draft, deployment, sets.get("", ()), partial(selects, selector)):
-            sets = children(draft, "apps", "ReplicaSet")
-        due = min(due, _sync(draft, _rollout(key, deployment, sets.get(deployment["metadata"]["uid"], []))))
-    return due
+def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
+    """A Deployment's own writes, those of its ReplicaSets and of their pods (Recreate waits for these)."""
+    if event.id.kind == "Deployment":
+        return [event.id]
+    body: Body | None = event.body
+    if event.id.group_kind == POD:
+        owner = owner_key(event.body, "ReplicaSet")
+        body = draft.get(owner) if owner else None
+    elif event.id.kind != "ReplicaSet":
+        return ()
+    elif not controller_of(event.body):
+        return within(draft, "apps", "Deployment", event.id.namespace)
+    deployment = owner_key(body, "Deployment") if body else None
+    return [deployment] if deployment else ()
+
+
+def sync(draft: Draft, key: ObjectId) -> float:
+    """Bring a Deployment one step on; the time at which it would pass its deadline."""
+    deployment = draft.get(key)
+    if deployment is None or is_deleting(deployment):
+        return NEVER
+    found = orphans(draft, "apps", "ReplicaSet", key.namespace)
+    claim(draft, deployment, found, partial(selects, deployment["spec"]["selector"]))
+    return _sync(
+        draft, _rollout(key, deployment, children(draft, deployment["metadata"]["uid"], "ReplicaSet"))
+    )
 
 
 def _rollout(key: ObjectId, body: Body, sets: list[Item]) -> Rollout:
@@ -178,9 +197,7 @@ def _recreate(draft: Draft, rollout: Rollout) -> Rollout:
     """Recreate: the new pods come when no old one runs any more (recreate.go)."""
     for item in rollout.old:
         _scale(draft, item[0], 0)
-    old_uids = {body["metadata"]["uid"] for _, body in rollout.old}
-    pods = children(draft, "", "Pod")
-    if any(pods.get(uid) for uid in old_uids):
+    if any(children(draft, body["metadata"]["uid"]) for _, body in rollout.old):
         return _again(draft, rollout)
     rollout = _ensure_new(draft, rollout)
     if rollout.new:
@@ -197,8 +214,4 @@ def _clean_up(draft: Draft, rollout: Rollout) -> None:
         begin_delete(draft, key)
 
 
-CONTROLLER: Final = Controller(
-    "deployment",
-    frozenset({GroupKind("apps", "Deployment"), GroupKind("apps", "ReplicaSet"), GroupKind("", "Pod")}),
-    step,
-)
+CONTROLLER: Final = Controller("deployment", calls, sync)

@@ -5,11 +5,13 @@ https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
-from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.model import Body, ObjectId
 from agent.core.simulation.controllers.common import (
     FINISHED,
+    POD,
     Controller,
     is_deleting,
     is_ready,
@@ -18,38 +20,66 @@ from agent.core.simulation.controllers.common import (
 )
 from agent.core.simulation.serving import SERVICE_NAME
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft
+from agent.core.simulation.world import NEVER, Draft, Event
 
 
-def step(draft: Draft) -> float:
-    """Write the slice of every Service that selects pods."""
-    pods: dict[str, list[Body]] = {}
-    for key, pod in sorted(draft.of("", "Pod").items()):
-        if dig(pod, ("status", "podIP")) and dig(pod, ("status", "phase")) not in FINISHED:
-            pods.setdefault(key.namespace, []).append(pod)
-    for key, service in list(draft.of("", "Service").items()):
-        selector = service["spec"].get("selector")
-        if selector and service["spec"].get("type") != "ExternalName" and not is_deleting(service):
-            wanted = selector.items()
-            chosen = [
-                pod
-                for pod in pods.get(key.namespace, ())
-                if wanted <= (pod["metadata"].get("labels") or {}).items()
-            ]
-            _write(draft, service, chosen)
+def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
+    """A Service's own writes; a pod concerns the Services that select it and those that did."""
+    if event.id.group_kind == ("", "Service"):
+        return [event.id]
+    if event.id.group_kind != POD:
+        return ()
+    return [
+        key
+        for key, service in draft.of("", "Service").items()
+        if key.namespace == event.id.namespace
+        and (_selects(service, event.body) or _has(draft, service, event.id))
+    ]
+
+
+def _selects(service: Body, pod: Body) -> bool:
+    selector = service["spec"].get("selector")
+    return bool(selector) and selector.items() <= (pod["metadata"].get("labels") or {}).items()
+
+
+def _has(draft: Draft, service: Body, pod: ObjectId) -> bool:
+    piece = draft.get(_slice_key(service)) or {}
+    return any(row["targetRef"]["name"] == pod.name for row in piece.get("endpoints") or ())
+
+
+def _slice_key(service: Body) -> ObjectId:
+    metadata = service["metadata"]
+    name = f"{metadata['name']}-{letters(int(metadata['uid'][:8], 16))}"
+    return ObjectId("discovery.k8s.io", "EndpointSlice", metadata["namespace"], name)
+
+
+def sync(draft: Draft, key: ObjectId) -> float:
+    """Write the slice of a Service that selects pods."""
+    service = draft.get(key)
+    if service is None or is_deleting(service) or not service["spec"].get("selector"):
+        return NEVER
+    if service["spec"].get("type") == "ExternalName":
+        return NEVER
+    pods = [
+        pod
+        for pod_key, pod in sorted(draft.of("", "Pod").items())
+        if pod_key.namespace == key.namespace
+        and _selects(service, pod)
+        and dig(pod, ("status", "podIP"))
+        and dig(pod, ("status", "phase")) not in FINISHED
+    ]
+    _write(draft, service, pods)
     return NEVER
 
 
 def _write(draft: Draft, service: Body, pods: list[Body]) -> None:
-    metadata = service["metadata"]
-    name = f"{metadata['name']}-{letters(int(metadata['uid'][:8], 16))}"
-    key = ObjectId("discovery.k8s.io", "EndpointSlice", metadata["namespace"], name)
+    key = _slice_key(service)
     before = draft.get(key)
     always = bool(service["spec"].get("publishNotReadyAddresses"))
     body = {
         "apiVersion": "discovery.k8s.io/v1",
         "kind": "EndpointSlice",
-        "metadata": before["metadata"] if before else _metadata(service, name),
+        "metadata": before["metadata"] if before else _metadata(service, key.name),
         "addressType": "IPv4",
         "endpoints": [_endpoint(pod, always=always) for pod in pods],
         "ports": _ports(service, pods),
@@ -112,6 +142,4 @@ def _number(target: Any, pods: list[Body]) -> int | None:
     return None
 
 
-CONTROLLER: Final = Controller(
-    "endpointslice", frozenset({GroupKind("", "Pod"), GroupKind("", "Service")}), step
-)
+CONTROLLER: Final = Controller("endpointslice", calls, sync)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.model import ObjectId
 from agent.core.simulation.controllers.common import (
     Controller,
     children,
@@ -13,6 +13,7 @@ from agent.core.simulation.controllers.common import (
     is_active,
     is_deleting,
     is_ready,
+    pod_calls,
     set_status,
     spawn,
 )
@@ -23,19 +24,13 @@ from agent.core.simulation.world import NEVER, Draft, stamp
 RETRY: Final = 1.0
 
 
-def step(draft: Draft) -> float:
-    """Start what is missing of every Job, and note what has ended."""
-    due = NEVER
-    for key, job in list(draft.of("batch", "Job").items()):
-        is_over = "True" in (condition(job, "Complete"), condition(job, "Failed"))
-        if not is_deleting(job) and not is_over:
-            due = min(due, _sync(draft, key, job))
-    return due
-
-
-def _sync(draft: Draft, key: ObjectId, job: Body) -> float:
+def sync(draft: Draft, key: ObjectId) -> float:
+    """Start what is missing of a Job, and note what has ended."""
+    job = draft.get(key)
+    if job is None or is_deleting(job) or "True" in (condition(job, "Complete"), condition(job, "Failed")):
+        return NEVER
     spec, uid = job["spec"], job["metadata"]["uid"]
-    pods = [pod for _, pod in children(draft, "", "Pod").get(uid, ())]
+    pods = [pod for _, pod in children(draft, uid)]
     succeeded = sum(dig(pod, ("status", "phase")) == "Succeeded" for pod in pods)
     failed = sum(dig(pod, ("status", "phase")) == "Failed" for pod in pods)
     active = [pod for pod in pods if is_active(pod)]
@@ -46,7 +41,7 @@ def _sync(draft: Draft, key: ObjectId, job: Body) -> float:
         for _ in range(missing):
             name = f"{key.name}-"
             refused = refused or spawn(draft, job, name, spec["template"])
-    active = [pod for _, pod in children(draft, "", "Pod").get(uid, ()) if is_active(pod)]
+    active = [pod for _, pod in children(draft, uid) if is_active(pod)]
     before = job.get("status") or {}
     status = {
         **counts(active=len(active), succeeded=succeeded, failed=failed),
@@ -69,4 +64,4 @@ def _sync(draft: Draft, key: ObjectId, job: Body) -> float:
     return draft.now + RETRY if refused else NEVER
 
 
-CONTROLLER: Final = Controller("job", frozenset({GroupKind("batch", "Job"), GroupKind("", "Pod")}), step)
+CONTROLLER: Final = Controller("job", pod_calls("batch", "Job"), sync)

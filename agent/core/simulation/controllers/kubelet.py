@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.model import Body, ObjectId
 from agent.core.rbac import RBAC_GROUP
-from agent.core.simulation.controllers.common import FINISHED, Controller, conditions, is_deleting, is_ready
-from agent.core.simulation.standins import ANY_PATH, answer, cannot_start, knob, refusal
+from agent.core.simulation.controllers.common import (
+    FINISHED,
+    POD,
+    Controller,
+    conditions,
+    is_deleting,
+    is_ready,
+    within,
+)
+from agent.core.simulation.standins import ANY_PATH, answer, cannot_start, flags_of, knob, refusal
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft, stamp
+from agent.core.simulation.world import NEVER, Draft, Event, stamp
 
 RUN_FOR: Final = 0.3
 """Seconds that a container runs that is meant to end."""
@@ -18,13 +26,32 @@ RUN_FOR: Final = 0.3
 NODE: Final = "node-1"
 
 
-def step(draft: Draft) -> float:
-    """Carry every pod to where it should be by now; the next time at which one moves by itself."""
-    pods = list(draft.of("", "Pod").items())
-    return min((_live(draft, key, pod) for key, pod in pods), default=NEVER)
+def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
+    """A pod's own writes; rights and blockers (built in or custom) concern any pod, mounts those beside."""
+    key = event.id
+    if key.group_kind == POD:
+        return [key]
+    if key.group == "" and key.kind in ("ConfigMap", "Secret", "PersistentVolumeClaim"):
+        return _waiting(draft, within(draft, "", "Pod", key.namespace), key)
+    is_custom = key.group_kind not in draft.tables.served
+    is_rule = key.group == RBAC_GROUP or key.kind == "NetworkPolicy"
+    return list(draft.of("", "Pod")) if is_custom or is_rule else ()
 
 
-def _live(draft: Draft, key: ObjectId, pod: Body) -> float:
+def _waiting(draft: Draft, pods: Iterable[ObjectId], key: ObjectId) -> Iterator[ObjectId]:
+    """Pods that have not started, or whose program needs the object that was written."""
+    for pod_key in pods:
+        pod = draft.get(pod_key) or {}
+        is_waiting = draft.marked(pod["metadata"]["uid"], "opened") is None
+        if is_waiting or any(key.name in path for path in (flags_of(pod) or {}).get("need", ())):
+            yield pod_key
+
+
+def sync(draft: Draft, key: ObjectId) -> float:
+    """Carry a pod to where it should be by now; the next time at which it moves by itself."""
+    pod = draft.get(key)
+    if pod is None:
+        return NEVER
     if is_deleting(pod):
         return _end(draft, key, pod)
     if dig(pod, ("status", "phase")) in FINISHED:
@@ -219,19 +246,4 @@ def _needed(kind: str, source: Body | None, name: str) -> Iterator[tuple[str, st
         yield kind, source[name]
 
 
-# Rights and blockers change what a pod answers; blockers are policies, built in or custom.
-CONTROLLER: Final = Controller(
-    "kubelet",
-    frozenset(
-        {
-            *(GroupKind("", kind) for kind in ("Pod", "ConfigMap", "Secret", "PersistentVolumeClaim")),
-            *(
-                GroupKind(RBAC_GROUP, kind)
-                for kind in ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding")
-            ),
-            GroupKind("networking.k8s.io", "NetworkPolicy"),
-        }
-    ),
-    step,
-    customs=True,
-)
+CONTROLLER: Final = Controller("kubelet", calls, sync)

@@ -5,30 +5,47 @@ https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
-from agent.core.model import Body, ObjectId
+from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.simulation.controllers.common import Controller, conditions, is_deleting
 from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.serving import condition
-from agent.core.simulation.world import NEVER, Draft
+from agent.core.simulation.world import NEVER, Draft, Event
+
+NAMESPACE: Final = GroupKind("", "Namespace")
+BASICS: Final[dict[tuple[str, str], Body]] = {
+    ("ServiceAccount", "default"): {},
+    ("ConfigMap", "kube-root-ca.crt"): {"data": {"ca.crt": ""}},
+}
+"""What every namespace has, with what else stands in it."""
 
 
-def step(draft: Draft) -> float:
-    """Give new namespaces their default ServiceAccount and CA, and empty those that end."""
-    for key, namespace in list(draft.of("", "Namespace").items()):
-        if is_deleting(namespace):
-            _end(draft, key, namespace)
-        else:
-            _begin(draft, key.name)
+def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
+    """A namespace's own writes and what goes in it; while one ends, each write in it and each APIService."""
+    if event.id.group_kind == NAMESPACE:
+        return [event.id]
+    ending = [key for key, body in draft.of("", "Namespace").items() if is_deleting(body)]
+    if event.id.kind == "APIService":
+        return ending
+    own = ObjectId("", "Namespace", "", event.id.namespace)
+    is_basic = event.type == "DELETED" and (event.id.kind, event.id.name) in BASICS
+    return [own] if own in ending or (is_basic and event.id.namespace) else ()
+
+
+def sync(draft: Draft, key: ObjectId) -> float:
+    """Give a namespace its default ServiceAccount and CA, or empty it where it ends."""
+    namespace = draft.get(key)
+    if namespace is not None and is_deleting(namespace):
+        _end(draft, key, namespace)
+    elif namespace is not None:
+        _begin(draft, key.name)
     return NEVER
 
 
 def _begin(draft: Draft, name: str) -> None:
-    for kind, object_name, rest in (
-        ("ServiceAccount", "default", {}),
-        ("ConfigMap", "kube-root-ca.crt", {"data": {"ca.crt": ""}}),
-    ):
+    for (kind, object_name), rest in BASICS.items():
         key = ObjectId("", kind, name, object_name)
         if draft.get(key) is None:
             body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": object_name, "namespace": name}}
@@ -74,4 +91,4 @@ def _end(draft: Draft, key: ObjectId, namespace: Body) -> None:
     draft.put(key, namespace | {"status": status})
 
 
-CONTROLLER: Final = Controller("namespace", None, step)
+CONTROLLER: Final = Controller("namespace", calls, sync)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
-from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.model import Body, ObjectId
 from agent.core.simulation.controllers.common import (
     Controller,
     Item,
@@ -16,6 +17,8 @@ from agent.core.simulation.controllers.common import (
     is_active,
     is_deleting,
     is_ready,
+    orphans,
+    pod_calls,
     set_status,
     spawn,
 )
@@ -28,28 +31,17 @@ RETRY: Final = 1.0
 """Seconds until a refused pod is tried again (the real back-off begins shorter and grows)."""
 
 
-def step(draft: Draft) -> float:
-    """Make and remove pods, write statuses; the next time at which a pod becomes available by age."""
-    due, at = NEVER, -1
-    pods: dict[str, list[Item]] = {}
-    for key, replicaset in list(draft.of("apps", "ReplicaSet").items()):
-        if at != draft.version:
-            pods, at = children(draft, "", "Pod"), draft.version
-        due = min(due, _sync(draft, key, replicaset, pods))
-    return due
-
-
-def _sync(draft: Draft, key: ObjectId, replicaset: Body, pods: dict[str, list[Item]]) -> float:
-    uid, selector, at = replicaset["metadata"]["uid"], replicaset["spec"]["selector"], draft.version
+def sync(draft: Draft, key: ObjectId) -> float:
+    """Make and remove pods, write the status; the next time at which a pod becomes available by age."""
+    replicaset = draft.get(key)
+    if replicaset is None:
+        return NEVER
+    uid, selector = replicaset["metadata"]["uid"], replicaset["spec"]["selector"]
     refused = ""
-    mine = pods.get(uid, [])
     if not is_deleting(replicaset):
-        if claim(draft, replicaset, pods.get("", ()), lambda labels: selects(selector, labels)):
-            mine = children(draft, "", "Pod").get(uid, [])
-        refused = _scale(draft, key, replicaset, _release(draft, selector, mine))
-    if at != draft.version:
-        mine = children(draft, "", "Pod").get(uid, [])
-    due = _write_status(draft, key, replicaset, mine, refused)
+        claim(draft, replicaset, orphans(draft, "", "Pod", key.namespace), partial(selects, selector))
+        refused = _scale(draft, key, replicaset, _release(draft, selector, children(draft, uid)))
+    due = _write_status(draft, key, replicaset, children(draft, uid), refused)
     return min(due, draft.now + RETRY) if refused else due
 
 
@@ -114,6 +106,4 @@ def _write_status(draft: Draft, key: ObjectId, replicaset: Body, mine: list[Item
     return min((time for time in times if time > draft.now), default=NEVER)
 
 
-CONTROLLER: Final = Controller(
-    "replicaset", frozenset({GroupKind("apps", "ReplicaSet"), GroupKind("", "Pod")}), step
-)
+CONTROLLER: Final = Controller("replicaset", pod_calls("apps", "ReplicaSet"), sync)

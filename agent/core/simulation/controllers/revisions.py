@@ -22,7 +22,7 @@ def ensure(draft: Draft, workload: Body) -> tuple[str, str]:
     A template that comes back gets its old revision with a new highest number.
     """
     metadata, template = workload["metadata"], workload["spec"]["template"]
-    mine = children(draft, "apps", "ControllerRevision").get(metadata["uid"], [])
+    mine = children(draft, metadata["uid"], "ControllerRevision")
     highest = max((int(body["revision"]) for _, body in mine), default=0)
     code = digest(template)
     name = f"{metadata['name']}-{code}"

@@ -5,32 +5,39 @@ https://kubernetes.io/docs/reference/access-authn-authz/rbac/#aggregated-cluster
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
-from agent.core.model import GroupKind
+from agent.core.model import ObjectId
 from agent.core.rbac import RBAC_GROUP
 from agent.core.simulation.controllers.common import Controller
 from agent.core.simulation.selectors import selects
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft
+from agent.core.simulation.world import NEVER, Draft, Event
 
 
-def step(draft: Draft) -> float:
-    """Write the rules of every aggregated ClusterRole."""
-    roles = sorted(draft.of(RBAC_GROUP, "ClusterRole").items())
-    for key, role in roles:
-        selectors = dig(role, ("aggregationRule", "clusterRoleSelectors"))
-        if not selectors:
-            continue
-        rules: list[Any] = []
-        for other, body in roles:
-            labels = body["metadata"].get("labels") or {}
-            if other != key and any(selects(selector, labels) for selector in selectors):
-                rules += [rule for rule in body.get("rules") or () if rule not in rules]
-        draft.put(key, role | {"rules": rules})
+def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
+    """A ClusterRole concerns every one that aggregates."""
+    if event.id.group_kind != (RBAC_GROUP, "ClusterRole"):
+        return ()
+    roles = draft.of(RBAC_GROUP, "ClusterRole").items()
+    return [key for key, role in roles if dig(role, ("aggregationRule", "clusterRoleSelectors"))]
+
+
+def sync(draft: Draft, key: ObjectId) -> float:
+    """Write the rules of an aggregated ClusterRole."""
+    role = draft.get(key)
+    if role is None:
+        return NEVER
+    rules: list[Any] = []
+    for other, body in sorted(draft.of(RBAC_GROUP, "ClusterRole").items()):
+        labels = body["metadata"].get("labels") or {}
+        if other != key and any(
+            selects(one, labels) for one in role["aggregationRule"]["clusterRoleSelectors"]
+        ):
+            rules += [rule for rule in body.get("rules") or () if rule not in rules]
+    draft.put(key, role | {"rules": rules})
     return NEVER
 
 
-CONTROLLER: Final = Controller(
-    "clusterrole-aggregation", frozenset({GroupKind(RBAC_GROUP, "ClusterRole")}), step
-)
+CONTROLLER: Final = Controller("clusterrole-aggregation", calls, sync)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.model import Body, ObjectId
 from agent.core.simulation.controllers import revisions
 from agent.core.simulation.controllers.common import (
     FINISHED,
@@ -18,6 +18,7 @@ from agent.core.simulation.controllers.common import (
     is_active,
     is_deleting,
     is_ready,
+    pod_calls,
     set_status,
     spawn,
 )
@@ -28,22 +29,16 @@ from agent.core.simulation.world import NEVER, Draft
 RETRY: Final = 1.0
 
 
-def step(draft: Draft) -> float:
-    """Bring every StatefulSet one turn on."""
-    due = NEVER
-    for key, workload in list(draft.of("apps", "StatefulSet").items()):
-        if not is_deleting(workload):
-            due = min(due, _sync(draft, key, workload))
-    return due
-
-
-def _sync(draft: Draft, key: ObjectId, workload: Body) -> float:
+def sync(draft: Draft, key: ObjectId) -> float:
+    """Bring a StatefulSet one turn on."""
+    workload = draft.get(key)
+    if workload is None or is_deleting(workload):
+        return NEVER
     revision, _ = revisions.ensure(draft, workload)
     uid = workload["metadata"]["uid"]
-    pods = {pod_key.name: pod for pod_key, pod in children(draft, "", "Pod").get(uid, ())}
+    pods = {pod_key.name: pod for pod_key, pod in children(draft, uid)}
     refused = _turn(draft, workload, pods, revision)
-    pods = {pod_key.name: pod for pod_key, pod in children(draft, "", "Pod").get(uid, ())}
-    due = _write_status(draft, key, workload, list(pods.values()), revision)
+    due = _write_status(draft, key, workload, [pod for _, pod in children(draft, uid)], revision)
     return min(due, draft.now + RETRY) if refused else due
 
 
@@ -149,6 +144,4 @@ def _write_status(draft: Draft, key: ObjectId, workload: Body, pods: list[Body],
     return min((time for time in times if time > draft.now), default=NEVER)
 
 
-CONTROLLER: Final = Controller(
-    "statefulset", frozenset({GroupKind("apps", "StatefulSet"), GroupKind("", "Pod")}), step
-)
+CONTROLLER: Final = Controller("statefulset", pod_calls("apps", "StatefulSet"), sync)

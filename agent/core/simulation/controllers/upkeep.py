@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
-from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.model import Body, ObjectId
 from agent.core.simulation.controllers.common import (
+    POD,
     Controller,
     conditions,
     is_active,
     is_ready,
     resolve,
     set_status,
+    within,
 )
 from agent.core.simulation.selectors import selects
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft
+from agent.core.simulation.world import NEVER, Draft, Event
 
 
-def step(draft: Draft) -> float:
-    """Bind every claim to a volume that is made up, and count every budget."""
-    for key, claim in list(draft.of("", "PersistentVolumeClaim").items()):
-        if dig(claim, ("status", "phase")) != "Bound":
-            spec = claim["spec"]
-            status = {
-                "phase": "Bound",
-                "accessModes": spec.get("accessModes", []),
-                "capacity": dig(spec, ("resources", "requests")) or {},
-            }
-            volume = {"volumeName": f"pv-{claim['metadata']['uid']}"}
-            draft.put(key, claim | {"spec": spec | volume, "status": status})
-    for key, budget in list(draft.of("policy", "PodDisruptionBudget").items()):
-        _count(draft, key, budget)
+def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
+    """Claims and budgets themselves; a pod concerns the budgets beside it."""
+    if event.id.kind in ("PersistentVolumeClaim", "PodDisruptionBudget"):
+        return [event.id]
+    return (
+        within(draft, "policy", "PodDisruptionBudget", event.id.namespace)
+        if event.id.group_kind == POD
+        else ()
+    )
+
+
+def sync(draft: Draft, key: ObjectId) -> float:
+    """Bind a claim to a volume that is made up, or count a budget."""
+    body = draft.get(key)
+    if body is not None and key.kind == "PodDisruptionBudget":
+        _count(draft, key, body)
+    elif body is not None and dig(body, ("status", "phase")) != "Bound":
+        spec = body["spec"]
+        status = {
+            "phase": "Bound",
+            "accessModes": spec.get("accessModes", []),
+            "capacity": dig(spec, ("resources", "requests")) or {},
+        }
+        volume = {"volumeName": f"pv-{body['metadata']['uid']}"}
+        draft.put(key, body | {"spec": spec | volume, "status": status})
     return NEVER
 
 
@@ -65,14 +79,4 @@ def _count(draft: Draft, key: ObjectId, budget: Body) -> None:
     set_status(draft, key, status)
 
 
-CONTROLLER: Final = Controller(
-    "upkeep",
-    frozenset(
-        {
-            GroupKind("", "PersistentVolumeClaim"),
-            GroupKind("policy", "PodDisruptionBudget"),
-            GroupKind("", "Pod"),
-        }
-    ),
-    step,
-)
+CONTROLLER: Final = Controller("upkeep", calls, sync)
