@@ -1,7 +1,7 @@
 """Three-way comparison: what an object has, what it shall have, and who wanted it otherwise.
 
-Equality comes first; DeepDiff looks only at objects in which something differs, on trees without what
-is somebody else's (agent/core/normalize.py).
+Equality comes first: what is equal, what is somebody else's and what the server fills in is left out of both
+trees (agent/core/normalize.py). DeepDiff looks only at what is left.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def three_way(
     claims = Claims(owned_by(manager, live.body), bases)
     wanted, has = comparable(desired.body, policy), comparable(live.body, policy)
     wanted, has = _align(wanted, has, kind.rules, claims)
-    if wanted == has:
+    if not wanted and not has:
         return ()
     why = _reasons(applied, kind, policy)
     return _changes((has, live.body), (wanted, desired.body), kind, why)
@@ -49,7 +49,7 @@ def by_server(
     kind = policy.of(live.id.group_kind)
     will, has = comparable(answer, policy), comparable(live.body, policy)
     will, has = _align(will, has, kind.rules, AllClaims())
-    if will == has:
+    if not will and not has:
         return ()
     wanted = comparable(desired.body, policy)
     reason = _reasons(applied, kind, policy)
@@ -65,13 +65,13 @@ def two_way(old: Body, new: Body, policy: Policy) -> tuple[FieldChange, ...]:
     kind = policy.of(group_kind_of(new))
     before, after = comparable(old, policy), comparable(new, policy)
     after, before = _align(after, before, kind.rules, AllClaims())
-    if before == after:
+    if not before and not after:
         return ()
     return _changes((before, old), (after, new), kind, lambda *_: Reason.GIT)
 
 
 def _align(wanted: Tree, has: Tree, rule: Rule, claims: Claims) -> tuple[Tree, Tree]:
-    """Both trees without what makes no difference: defaults on one side, and what is somebody else's."""
+    """What differs of both trees: without defaults on one side, and without what is somebody else's."""
     out_wanted: Tree = {}
     out_has: Tree = {}
     is_list = bool(rule.keys)
@@ -82,20 +82,28 @@ def _align(wanted: Tree, has: Tree, rule: Rule, claims: Claims) -> tuple[Tree, T
             if not is_default(value, child, wanted):
                 out_wanted[key] = value
         elif isinstance(value, dict) and isinstance(other, dict):
-            whole = child.type == "atomic"
-            below = AllClaims() if whole else claims.below(key)
-            out_wanted[key], out_has[key] = _align(value, other, child, below)
-        else:
+            below = AllClaims() if child.type == "atomic" else claims.below(key)
+            inner_wanted, inner_has = _align(value, other, child, below)
+            if inner_wanted or inner_has:
+                out_wanted[key], out_has[key] = inner_wanted, inner_has
+        elif value != other:
             out_wanted[key], out_has[key] = value, other
-    for key, value in has.items():
-        if key not in wanted:
-            child = rule.of_item if is_list else rule.child(key)
-            kept = _ours(value, child, claims.below(key), has)
-            if kept is not MISSING:
-                out_has[key] = kept
+    out_has |= _left_over(wanted, has, rule, claims)
     if is_list and rule.is_ordered:
         _mark_order(wanted, has, out_wanted, out_has)
     return out_wanted, out_has
+
+
+def _left_over(wanted: Tree, has: Tree, rule: Rule, claims: Claims) -> Tree:
+    """What of the live fields that are not wanted goes."""
+    out = {}
+    for key, value in has.items():
+        if key not in wanted:
+            child = rule.of_item if rule.keys else rule.child(key)
+            kept = _ours(value, child, claims.below(key), has)
+            if kept is not MISSING:
+                out[key] = kept
+    return out
 
 
 def _ours(value: Any, rule: Rule, claims: Claims, siblings: Tree) -> Any:
@@ -107,11 +115,15 @@ def _ours(value: Any, rule: Rule, claims: Claims, siblings: Tree) -> Any:
     if isinstance(claims, AllClaims) or not isinstance(value, dict) or rule.type == "atomic":
         return value
     out = {}
+    is_whole = True
     for key, below in value.items():
-        kept = _ours(below, rule.of_item if rule.keys else rule.child(key), claims.below(key), value)
+        child = rule.of_item if rule.keys else rule.child(key)
+        kept = _ours(below, child, claims.below(key), value)
         if kept is not MISSING:
             out[key] = kept
-    return out if out or not value else MISSING
+        is_whole = is_whole and (kept is below or is_default(below, child, value))
+    # Defaults go with the whole of which they are a part.
+    return value if is_whole and out else out if out or not value else MISSING
 
 
 def _mark_order(wanted: Tree, has: Tree, out_wanted: Tree, out_has: Tree) -> None:

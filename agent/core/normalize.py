@@ -43,10 +43,7 @@ def applicable(body: Body, policy: Policy) -> Body:
     Names, apiVersion and kind stay; write-only maps (a Secret's stringData) are sent as they stand.
     """
     kind = policy.of(group_kind_of(body))
-    for placed in kind.ignored_when:
-        if policy.holds(placed.row.when, otherwise=False, object=body):
-            for path, _ in list(find(body, placed.pattern, kind.rules)):
-                body = put(body, path, MISSING, kind.rules)
+    body = _without_ignored(body, kind, policy)
     sent: Body = _sent(body, kind.rules)
     identity: Body = {key: body[key] for key in ("apiVersion", "kind") if key in body}
     metadata = body.get("metadata") or {}
@@ -75,11 +72,18 @@ def thaw(tree: Any) -> Any:
     return tree
 
 
-def _prepared(body: Body, kind: KindPolicy, policy: Policy) -> Body:
+def _without_ignored(body: Body, kind: KindPolicy, policy: Policy) -> Body:
     for placed in kind.ignored_when:
-        if policy.holds(placed.row.when, otherwise=False, object=body):
-            for path, _ in list(find(body, placed.pattern, kind.rules)):
+        paths = [path for path, _ in find(body, placed.pattern, kind.rules)]
+        # The field is looked for first: handing a whole object to CEL costs more than all the rest.
+        if paths and policy.holds(placed.row.when, otherwise=False, object=body):
+            for path in paths:
                 body = put(body, path, MISSING, kind.rules)
+    return body
+
+
+def _prepared(body: Body, kind: KindPolicy, policy: Policy) -> Body:
+    body = _without_ignored(body, kind, policy)
     for fold in kind.folds:
         for path, texts in list(find(body, fold.pattern, kind.rules)):
             into = tuple(part for part in fold.pattern_of(fold.row.into) if isinstance(part, str))
