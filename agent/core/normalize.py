@@ -10,10 +10,11 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from agent.core.fields import find, get, item_parts, put
-from agent.core.model import COMMIT_ANNOTATION, GENERATION_LABEL, SET_LABEL, Body, PathPart
+from agent.core.model import COMMIT_ANNOTATION, GENERATION_LABEL, SET_LABEL, Body, FieldPath, PathPart
 from agent.core.policy import KindPolicy, Policy, group_kind_of
 from agent.core.quantity import canonical
 from agent.core.rules import MISSING, Rule
@@ -49,6 +50,23 @@ def applicable(body: Body, policy: Policy) -> Body:
     metadata = body.get("metadata") or {}
     named = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
     return {**identity, **sent, "metadata": {**named, **sent.get("metadata", {})}}
+
+
+def duplicates(body: Body, policy: Policy) -> Iterator[FieldPath]:
+    """Items of keyed lists whose keys stand there before them; server-side apply refuses the object."""
+    yield from _duplicates((), body, policy.of(group_kind_of(body)).rules)
+
+
+def _duplicates(path: FieldPath, value: Any, rule: Rule) -> Iterator[FieldPath]:
+    if isinstance(value, dict):
+        for key, below in value.items():
+            if isinstance(below, dict | list):
+                yield from _duplicates((*path, key), below, rule.child(key))
+    elif isinstance(value, list):
+        for part, item in zip(item_parts(value, rule), value, strict=True):
+            if isinstance(part, tuple) and part[-1][0] == "":
+                yield (*path, part)
+            yield from _duplicates((*path, part), item, rule.of_item)
 
 
 def canonical_text(value: Any, rule: Rule) -> str:
