@@ -36,6 +36,7 @@ CHUNK_BYTES: Final = 64 * 1024
 
 _INLINE_BYTES: Final = 16 * 1024
 _HASH_BITS: Final = 256
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 
 
 class Encoded(NamedTuple):
@@ -125,7 +126,7 @@ def _head(head: str) -> Body:
 
 def _dumps(value: Any) -> str:
     """Plain ASCII: paths in Git need not be valid Unicode, and come back exactly all the same."""
-    return json.dumps(value, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def _bits(object_id: ObjectId) -> int:

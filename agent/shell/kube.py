@@ -163,7 +163,7 @@ class KubeCluster:
                 "timeoutSeconds": str(kube_watch.SERVER_SECONDS),
             }
             request = Request("GET", _path(resource), asked, query)
-            return self._wire.stream(request, silence=kube_watch.SILENCE_SECONDS)
+            return self._wire.stream(request, silence=kube_watch.SILENCE_SECONDS, stop=stop)
 
         return kube_watch.watch(open_stream, asked, resource_version, stop)
 
@@ -183,13 +183,13 @@ class KubeCluster:
             asked,
             query,
             content_type=_APPLY,
-            body=orjson.dumps(body),
+            body=_encoded(body, asked),
         )
         return _json(self._wire.send(request), asked)
 
     def _write(self, method: str, path: str, body: Body, asked: Asked) -> Body:
         query = {"fieldManager": _MANAGER}
-        request = Request(method, path, asked, query, body=orjson.dumps(body), is_safe=False)
+        request = Request(method, path, asked, query, body=_encoded(body, asked), is_safe=False)
         return _json(self._wire.send(request), asked)
 
     def _listing(self, resource: Resource, namespace: str, selector: str, accept: str) -> Listing:
@@ -225,6 +225,14 @@ def _path(resource: Resource, object_id: ObjectId | None = None, version: str = 
         path += f"/namespaces/{quote(object_id.namespace, safe='')}"
     path += f"/{resource.plural}"
     return f"{path}/{quote(object_id.name, safe='')}" if object_id and object_id.name else path
+
+
+def _encoded(body: Body, asked: Asked) -> bytes:
+    """The body as JSON; whole numbers beyond 64 bits and keys that are no text have none."""
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError as error:
+        raise Invalid(f"cannot {asked.doing}: {error}") from error
 
 
 def _json(raw: bytes, asked: Asked) -> Body:

@@ -44,6 +44,8 @@ def watch(open_stream: Open, asked: Asked, resource_version: str, stop: Event) -
         try:
             response = open_stream(after)
         except Unreachable:
+            if stop.is_set():
+                return
             if time.monotonic() - silent_since > _PATIENCE:
                 raise
             stop.wait(_PAUSE)

@@ -11,6 +11,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from threading import Event
 from typing import Final, TypeVar
 from urllib.parse import urlencode
 
@@ -88,11 +89,9 @@ class Wire:
     def __init__(self, connection: Connection, *, timeout: float, patience: float) -> None:
         self._connection = connection
         self._timeout = timeout
+        self._enough = tenacity.stop_any(_TriedEnough(), tenacity.stop_before_delay(patience))
         self._retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(_Again),
-            wait=_pause,
-            stop=tenacity.stop_any(_TriedEnough(), tenacity.stop_before_delay(patience)),
-            reraise=True,
+            retry=tenacity.retry_if_exception_type(_Again), wait=_pause, stop=self._enough, reraise=True
         )
 
     def send(self, request: Request) -> bytes:
@@ -102,11 +101,16 @@ class Wire:
             deadline = time.monotonic() + self._timeout
             return _drained(self._answer(request, self._timeout), deadline)
 
-        return self._retried(request, attempt)
+        return self._retried(request, attempt, self._retrying)
 
-    def stream(self, request: Request, *, silence: float) -> urllib3.BaseHTTPResponse:
-        """A good answer whose body is read by the caller, who closes it; ``silence`` bounds each read."""
-        return self._retried(request, lambda: self._answer(request, silence, is_stream=True))
+    def stream(self, request: Request, *, silence: float, stop: Event) -> urllib3.BaseHTTPResponse:
+        """A good answer whose body is read by the caller, who closes it; ``silence`` bounds each read.
+
+        Once ``stop`` is set every pause ends and at most one more attempt is made.
+        """
+        enough = tenacity.stop_any(self._enough, tenacity.stop_when_event_set(stop))
+        retrying = self._retrying.copy(stop=enough, sleep=tenacity.sleep_using_event(stop))
+        return self._retried(request, lambda: self._answer(request, silence, is_stream=True), retrying)
 
     def ask_status(self, request: Request) -> int:
         """The HTTP status of the answer, whatever it is; raises only where none came."""
@@ -117,7 +121,7 @@ class Wire:
             _drained(response, deadline)
             return int(response.status)
 
-        return self._retried(request, attempt)
+        return self._retried(request, attempt, self._retrying)
 
     def unanswered(self, asked: Asked, error: Exception) -> Unreachable:
         """The error for a request that got no answer, or only a part of one."""
@@ -129,7 +133,7 @@ class Wire:
         where = self._connection.host
         return Unreachable(f"cannot {asked.doing}: no answer from {where}: {_reason(error)}; {remedy}")
 
-    def _retried(self, request: Request, attempt: Callable[[], _T]) -> _T:
+    def _retried(self, request: Request, attempt: Callable[[], _T], retrying: tenacity.Retrying) -> _T:
         def once() -> _T:
             try:
                 return attempt()
@@ -140,7 +144,7 @@ class Wire:
                 raise _Again(told, is_answer=False) from error
 
         try:
-            return self._retrying(once)
+            return retrying(once)
         except _Again as again:
             raise again.error from again.__cause__
 

@@ -209,3 +209,10 @@ def test_can_asks_for_exactly_this_right(wire: Wire, kube: KubeCluster) -> None:
 def test_read_tells_the_status_whatever_it_is(wire: Wire, kube: KubeCluster) -> None:
     wire.answer("GET /apis/g/v1", Answer(503, b"service unavailable"))
     assert [kube.read("/apis/g/v1"), kube.read("/apis/other/v1")] == [503, 404]
+
+
+@pytest.mark.parametrize("value", [2**64, {1: "x"}, "\udcff"])
+def test_what_json_cannot_say_is_invalid_and_not_sent(wire: Wire, kube: KubeCluster, value: object) -> None:
+    with pytest.raises(Invalid, match="cannot apply ConfigMap shop/web: "):
+        kube.apply(MAPS, {**WEB_BODY, "data": value}, manager="m")
+    assert wire.seen == []

@@ -31,6 +31,8 @@ MIXED = [*IMMUTABLE, {"reason": "FieldValueRequired", "message": "Required value
 HOOK = 'admission webhook "guard.shop.dev" denied the request: no'
 DOWN = 'Internal error occurred: failed calling webhook "guard.shop.dev": Post "https://x": no endpoints'
 RBAC = 'configmaps is forbidden: User "bob" cannot patch resource "configmaps" in API group ""'
+GRANT = 'roles "r" is forbidden: user "bob" (groups=["x"]) is attempting to grant RBAC permissions'
+OTHER_UID = [{"reason": "FieldValueInvalid", "message": "field is immutable", "field": "metadata.uid"}]
 QUOTA = 'configmaps "web" is forbidden: exceeded quota: q, requested: count=1, used: 1, limited: 1'
 
 
@@ -46,7 +48,9 @@ QUOTA = 'configmaps "web" is forbidden: exceeded quota: q, requested: count=1, u
         (status(400, "BadRequest", "strict decoding error"), Invalid, {"is_immutable": False}),
         (status(500, "", "failed to create typed patch object (): .x: not declared"), Invalid, {}),
         (status(403, "Forbidden", RBAC), Forbidden, {}),
+        (status(403, "Forbidden", GRANT), Forbidden, {}),
         (status(403, "Forbidden", QUOTA), Rejected, {}),
+        (status(422, "Invalid", "no", causes=OTHER_UID), Conflict, {"managers": ()}),
         (status(400, "BadRequest", HOOK), Rejected, {}),
         (status(500, "InternalError", DOWN), Rejected, {}),
         (

@@ -137,3 +137,19 @@ def test_watches_take_no_connection_from_requests(wire: Wire, kube: KubeCluster)
     stop.set()
     over.set()
     assert [list(one) for one in watches] == [[]] * 4
+
+
+def test_a_watch_that_is_told_to_wait_stops_at_once(wire: Wire, kube: KubeCluster) -> None:
+    stop = Event()
+    busy = Answer(429, b"storage is (re)initializing", {"retry-after": "20"})
+    wire.answer(PATH, busy)
+    seen: list[Any] = []
+    thread = threading.Thread(target=lambda: seen.extend(kube.watch(MAPS, "5", stop)))
+    thread.start()
+    while not wire.requests(PATH):
+        thread.join(0.01)
+    stop.set()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert seen == []
+    assert len(wire.requests(PATH)) <= 2
