@@ -77,7 +77,10 @@ def served_ports(service: Body) -> list[Any]:
 
 
 def _of_endpoint(state: State, row: Body, visit: Visit) -> Reply:
-    target = row.get("targetRef") or {}
+    target = row.get("targetRef")
+    if target is None:
+        # No pod stands behind it (the API server itself, an address outside): no release can take it away.
+        return Reply(200)
     pod = state.get(ObjectId("", "Pod", target.get("namespace", ""), target.get("name", "")))
     if pod is None or pod["metadata"]["uid"] != target["uid"]:
         return Reply(UNAVAILABLE, f"pod {target.get('name')} is gone")

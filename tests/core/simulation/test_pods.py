@@ -50,13 +50,23 @@ def test_readiness_can_be_lost_and_the_endpoint_goes_with_it() -> None:
     assert not lab.reply(service()).is_right
 
 
-def test_a_pod_is_blocked_while_an_object_stands() -> None:
-    lab = lab_with(blocked_by="networking.k8s.io/v1/NetworkPolicy shop/deny")
-    deny = named("networking.k8s.io/v1", "NetworkPolicy", "deny", "shop", spec={"podSelector": {}})
-    lab.apply(deny)
+@pytest.mark.parametrize(
+    "blocker",
+    [
+        named("networking.k8s.io/v1", "NetworkPolicy", "deny", "shop", spec={"podSelector": {}}),
+        named("v1", "ConfigMap", "lock", "shop"),
+        named("v1", "Namespace", "old"),
+    ],
+    ids=["policy", "lock", "namespace"],
+)
+def test_a_pod_is_blocked_while_an_object_stands(blocker: Body) -> None:
+    metadata = blocker["metadata"]
+    path = f"{metadata['namespace']}/{metadata['name']}" if "namespace" in metadata else metadata["name"]
+    lab = lab_with(blocked_by=f"{blocker['apiVersion']}/{blocker['kind']} {path}")
+    lab.apply(blocker)
     lab.advance(60)
     assert not is_ready(lab)
-    lab.delete(id_of(deny))
+    lab.delete(id_of(blocker))
     lab.advance(0)
     assert is_ready(lab)
 
@@ -115,11 +125,9 @@ def test_a_deleted_pod_serves_on_for_a_while_but_is_no_ready_endpoint() -> None:
 
 
 def endpoint_of(lab: Lab, pod: Body) -> Body | None:
-    uid = pod["metadata"]["uid"]
-    pieces = lab.world.of("discovery.k8s.io", "EndpointSlice").values()
-    return next(
-        (row for piece in pieces for row in piece["endpoints"] if row["targetRef"]["uid"] == uid), None
-    )
+    pieces = lab.world.of("discovery.k8s.io", "EndpointSlice").items()
+    rows = [row for key, piece in pieces if key.namespace == "shop" for row in piece["endpoints"]]
+    return next((row for row in rows if row["targetRef"]["uid"] == pod["metadata"]["uid"]), None)
 
 
 # https://kubernetes.io/docs/concepts/workloads/controllers/job/

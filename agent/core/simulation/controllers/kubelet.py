@@ -14,9 +14,16 @@ from agent.core.simulation.controllers.common import (
     conditions,
     is_deleting,
     is_ready,
-    within,
 )
-from agent.core.simulation.standins import ANY_PATH, answer, cannot_start, flags_of, knob, refusal
+from agent.core.simulation.standins import (
+    ANY_PATH,
+    answer,
+    cannot_start,
+    flags_of,
+    knob,
+    parse_blocker,
+    refusal,
+)
 from agent.core.simulation.tables import dig
 from agent.core.simulation.world import NEVER, Draft, Event, stamp
 
@@ -27,23 +34,32 @@ NODE: Final = "node-1"
 
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
-    """A pod's own writes; rights and blockers (built in or custom) concern any pod, mounts those beside."""
+    """A pod's own writes; rights concern any pod, mounts those beside, blockers those that name them."""
     key = event.id
     if key.group_kind == POD:
         return [key]
-    if key.group == "" and key.kind in ("ConfigMap", "Secret", "PersistentVolumeClaim"):
-        return _waiting(draft, within(draft, "", "Pod", key.namespace), key)
-    is_custom = key.group_kind not in draft.tables.served
-    is_rule = key.group == RBAC_GROUP or key.kind == "NetworkPolicy"
-    return list(draft.of("", "Pod")) if is_custom or is_rule else ()
+    if key.group == RBAC_GROUP:
+        return list(draft.of("", "Pod"))
+    is_mounted = key.group == "" and key.kind in ("ConfigMap", "Secret", "PersistentVolumeClaim")
+    found = set(_waiting(draft, key)) if is_mounted else set()
+    return found | set(_blocked(draft, key)) if event.type != "MODIFIED" else found
 
 
-def _waiting(draft: Draft, pods: Iterable[ObjectId], key: ObjectId) -> Iterator[ObjectId]:
+def _waiting(draft: Draft, key: ObjectId) -> Iterator[ObjectId]:
     """Pods that have not started, or whose program needs the object that was written."""
-    for pod_key in pods:
-        pod = draft.get(pod_key) or {}
-        is_waiting = draft.marked(pod["metadata"]["uid"], "opened") is None
+    for pod_key, pod in draft.of("", "Pod").items():
+        is_waiting = (
+            pod_key.namespace == key.namespace and draft.marked(pod["metadata"]["uid"], "opened") is None
+        )
         if is_waiting or any(key.name in path for path in (flags_of(pod) or {}).get("need", ())):
+            yield pod_key
+
+
+def _blocked(draft: Draft, key: ObjectId) -> Iterator[ObjectId]:
+    """Pods that this object blocks; its group may be the one that stores it, so the name decides."""
+    for pod_key, pod in draft.of("", "Pod").items():
+        blocker = knob(pod, "blocked-by")
+        if blocker and parse_blocker(blocker)[2:] == (key.namespace, key.name):
             yield pod_key
 
 
