@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from agent.core.invariant import Invariant, Judgement
 from agent.core.model import Body, ObjectId
-from agent.core.serving import Path, Reading, carried, item_name
+from agent.core.serving import Path, Reading, carried
 from agent.core.states import POD, SERVICE, SLICE, Move, State, service_of
 
 
@@ -75,6 +75,8 @@ class PathsServe(Invariant):
             self.paths[path] = known._replace(had=max(known.had or 0, capacity))
 
     def _is_let_off(self, path: Path, state: State) -> bool:
+        if path in self.court.terms.interrupted:
+            return True
         if not self.court.terms.retires(path):
             return False
         body = state.get(path.pointer)
@@ -124,46 +126,3 @@ class PointersWaitForEndpoints(Invariant):
                 reading = carried(target, state)
                 if reading.capacity == 0:
                     yield Judgement(str(path), f"pointed at {target.id}, and {reading.why}", lasts=False)
-
-
-class TrustStays(Invariant):
-    """A pointer that had a CA bundle keeps one: without it the API server cannot verify its backend.
-
-    The bundle is often put in live by somebody else (a patch by hand, cert-manager's cainjector); an apply
-    that drops it shows in no endpoint and in no condition of a webhook.
-    """
-
-    name = "trust"
-
-    def start(self, state: State) -> None:
-        """Nothing to remember: the object before the event tells, and what is broken stays open."""
-
-    def judge(self, move: Move, state: State) -> Iterator[Judgement]:
-        """The bundles of a pointer that was written."""
-        event = move.event
-        del state
-        if not self.court.routes.policy.of(event.id.group_kind).pointers:
-            return
-        before = dict(_bundles(move.before, ()))
-        for place, is_there in _bundles(event.body, ()):
-            subject = " ".join((str(event.id), *place))
-            if is_there:
-                yield Judgement(subject, "")
-            elif before.get(place):
-                yield Judgement(subject, "its caBundle is gone, and it had one")
-        if event.body is None:
-            for place in before:
-                yield Judgement(" ".join((str(event.id), *place)), "")
-
-
-def _bundles(body: Any, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Where a CA bundle can stand beside a service reference, and whether it does."""
-    if isinstance(body, list):
-        for number, item in enumerate(body):
-            yield from _bundles(item, (*place, item_name(item, number)))
-    elif isinstance(body, dict):
-        if body.get("service") and not body.get("insecureSkipTLSVerify"):
-            yield place, bool(body.get("caBundle"))
-        for key in ("spec", "webhooks", "conversion", "webhook", "clientConfig"):
-            if key in body:
-                yield from _bundles(body[key], place)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from agent.core.invariant import Invariant, Judgement
-from agent.core.model import Body, ObjectId
+from agent.core.model import ObjectId
 from agent.core.rbac import Key, Right, Subject, lost, service_account
 from agent.core.states import NAMESPACE, POD, Account, Move, State, uid_of
-from agent.core.uses import account_of, has_token, runs
+from agent.core.uses import account_of, has_token, runs, template_of
 
 _MANY: Final = 5
 
@@ -42,7 +42,7 @@ class PodsKeepTheirRights(Invariant):
         for pod in state.pods():
             body = state.get(pod) or {}
             account = (pod.namespace, account_of(body))
-            self._old[_template_of(body)] = True
+            self._old[template_of(body)] = True
             self._at_start[account] = state.rights_of(*account)
         for pod in state.pods():
             list(self._look(pod, state))
@@ -73,7 +73,7 @@ class PodsKeepTheirRights(Invariant):
         account = (pod.namespace, account_of(body))
         now = state.rights_of(*account)
         if known is None:
-            is_old = _template_of(body) in self._old
+            is_old = template_of(body) in self._old
             known = Runner(uid_of(body), self._at_start.get(account, now) if is_old else now, is_old)
             self._runners[pod] = known
         if known.had is not now:
@@ -85,7 +85,7 @@ class PodsKeepTheirRights(Invariant):
         terms = self.court.terms
         missing = lost(known.had, now)
         if known.is_old:
-            if _workload_of(pod, body, state) in terms.unchanged:
+            if state.workload_of(pod) in terms.unchanged:
                 missing = frozenset(right for right in missing if not terms.gives_up(subject, right))
             return Judgement(str(pod), _loss(subject, missing))
         regained = known.missing - missing
@@ -149,19 +149,3 @@ def _who(subject: Subject) -> str:
 def _told(rights: frozenset[Right]) -> str:
     texts = sorted(map(str, rights))
     return ", ".join(texts[:_MANY]) + (f" and {len(texts) - _MANY} more" if len(texts) > _MANY else "")
-
-
-def _template_of(pod: Body) -> str:
-    """What pods of one template have in common: their owner, and the revision of it that made them."""
-    metadata = pod.get("metadata") or {}
-    owner = next((str(ref.get("uid")) for ref in metadata.get("ownerReferences") or ()), uid_of(pod))
-    return f"{owner} {(metadata.get('labels') or {}).get('controller-revision-hash', '')}"
-
-
-def _workload_of(object_id: ObjectId, body: Body, state: State) -> ObjectId:
-    """The top of the chain of controllers that stand."""
-    for ref in (body.get("metadata") or {}).get("ownerReferences") or ():
-        owner = state.by_uid(str(ref.get("uid")))
-        if owner is not None and ref.get("controller"):
-            return _workload_of(owner, state.get(owner) or {}, state)
-    return object_id

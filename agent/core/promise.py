@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from agent.core.invariant import Court, Invariant
+from agent.core.keep_backends import StrangersStayOut, TrustStays
 from agent.core.keep_objects import DataStays, ForeignObjectsStay, PodsKeepWhatTheyUse
-from agent.core.keep_paths import PathsServe, PointersWaitForEndpoints, TrustStays
+from agent.core.keep_paths import PathsServe, PointersWaitForEndpoints
+from agent.core.keep_reach import NETWORK_POLICY, PodsKeepTheirReach
 from agent.core.keep_rights import CallersKeepTheirRights, PodsKeepTheirRights
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.rbac import RBAC_GROUP
@@ -26,9 +28,11 @@ INVARIANTS: Final[tuple[type[Invariant], ...]] = (
     PathsServe,
     PointersWaitForEndpoints,
     TrustStays,
+    StrangersStayOut,
     PodsKeepTheirRights,
     CallersKeepTheirRights,
     PodsKeepWhatTheyUse,
+    PodsKeepTheirReach,
     ForeignObjectsStay,
     DataStays,
 )
@@ -48,7 +52,7 @@ WATCHED: Final[tuple[GroupKind, ...]] = (
     GroupKind("apps", "DaemonSet"),
     GroupKind("autoscaling", "HorizontalPodAutoscaler"),
     GroupKind("networking.k8s.io", "Ingress"),
-    GroupKind("networking.k8s.io", "NetworkPolicy"),
+    NETWORK_POLICY,
     GroupKind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
     GroupKind("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
     GroupKind("apiregistration.k8s.io", "APIService"),

@@ -163,6 +163,14 @@ class State:
         owners = (self._by_uid.get(str(ref.get("uid"))) for ref in metadata.get("ownerReferences") or ())
         return any(self.is_ours(self._objects[owner]) for owner in owners if owner is not None)
 
+    def workload_of(self, object_id: ObjectId) -> ObjectId:
+        """The top of the chain of controllers that still stand; the object itself where there is none."""
+        for ref in (self._objects[object_id].get("metadata") or {}).get("ownerReferences") or ():
+            owner = self._by_uid.get(str(ref.get("uid")))
+            if owner is not None and ref.get("controller"):
+                return self.workload_of(owner)
+        return object_id
+
     def is_going(self, pod: ObjectId) -> bool:
         """Whether the pod's end is decided: by its own deletion or by that of its namespace."""
         namespace = self._objects.get(ObjectId(*NAMESPACE, "", pod.namespace))

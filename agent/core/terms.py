@@ -20,7 +20,8 @@ class Terms:
     ``minimum``: the ready endpoints that a path keeps at least, if it ever had so many. ``retired``: objects
     that only the old release has. ``retired_paths``: paths that go though their pointer stays. ``kept``:
     objects of the new release. ``unchanged``: its workloads whose pod template is that of the old one, so
-    that running pods are pods of both. ``before`` and ``after``: the RBAC objects of the two.
+    that running pods are pods of both. ``interrupted``: paths whose downtime the plan announced. ``before``
+    and ``after``: of both releases the objects that invariants ask for: RBAC, Services, pointers.
     """
 
     minimum: int = 1
@@ -28,6 +29,7 @@ class Terms:
     retired_paths: frozenset[Path] = frozenset()
     kept: frozenset[ObjectId] = frozenset()
     unchanged: frozenset[ObjectId] = frozenset()
+    interrupted: frozenset[Path] = frozenset()
     before: Mapping[ObjectId, Body] = field(default_factory=dict)
     after: Mapping[ObjectId, Body] = field(default_factory=dict)
     is_announced: bool = False
@@ -52,8 +54,8 @@ class Terms:
             ),
             kept=frozenset(new),
             unchanged=frozenset(key for key in both if _same_template(old[key], new[key], routes.policy)),
-            before={key: body for key, body in old.items() if key.group == RBAC_GROUP},
-            after={key: body for key, body in new.items() if key.group == RBAC_GROUP},
+            before={key: body for key, body in old.items() if _is_asked_for(key, routes.policy)},
+            after={key: body for key, body in new.items() if _is_asked_for(key, routes.policy)},
             is_announced=True,
         )
 
@@ -75,6 +77,10 @@ def _rights(objects: Mapping[ObjectId, Body]) -> Rights:
     return Rights(LiveObject(key, body) for key, body in objects.items())
 
 
+def _is_asked_for(object_id: ObjectId, policy: Policy) -> bool:
+    return object_id.group == RBAC_GROUP or bool(policy.of(object_id.group_kind).pointers)
+
+
 def _same_template(old: Body, new: Body, policy: Policy) -> bool:
     template = _template(old, policy)
     return template is not None and template == _template(new, policy)
@@ -87,8 +93,12 @@ def _template(body: Any, policy: Policy) -> Any:
     return body if pattern else None
 
 
-def _pairs(objects: Iterable[tuple[ObjectId, Body]]) -> list[Any]:
-    return [[list(key), body] for key, body in objects]
+def _pairs(objects: Mapping[ObjectId, Body]) -> list[Any]:
+    return [[list(key), body] for key, body in sorted(objects.items(), key=lambda item: item[0])]
+
+
+def _paths(paths: Iterable[Path]) -> list[Any]:
+    return sorted([list(path.pointer), path.slot] for path in paths)
 
 
 def to_json(terms: Terms) -> dict[str, Any]:
@@ -96,11 +106,12 @@ def to_json(terms: Terms) -> dict[str, Any]:
     return {
         "minimum": terms.minimum,
         "retired": sorted(map(list, terms.retired)),
-        "retiredPaths": sorted([list(path.pointer), path.slot] for path in terms.retired_paths),
+        "retiredPaths": _paths(terms.retired_paths),
+        "interrupted": _paths(terms.interrupted),
         "kept": sorted(map(list, terms.kept)),
         "unchanged": sorted(map(list, terms.unchanged)),
-        "before": _pairs(sorted(terms.before.items(), key=lambda item: item[0])),
-        "after": _pairs(sorted(terms.after.items(), key=lambda item: item[0])),
+        "before": _pairs(terms.before),
+        "after": _pairs(terms.after),
         "announced": terms.is_announced,
     }
 
@@ -111,10 +122,14 @@ def from_json(value: Mapping[str, Any]) -> Terms:
     def ids(name: str) -> frozenset[ObjectId]:
         return frozenset(ObjectId(*key) for key in value[name])
 
+    def paths(name: str) -> frozenset[Path]:
+        return frozenset(Path(ObjectId(*key), slot) for key, slot in value[name])
+
     return Terms(
         minimum=value["minimum"],
         retired=ids("retired"),
-        retired_paths=frozenset(Path(ObjectId(*key), slot) for key, slot in value["retiredPaths"]),
+        retired_paths=paths("retiredPaths"),
+        interrupted=paths("interrupted"),
         kept=ids("kept"),
         unchanged=ids("unchanged"),
         before={ObjectId(*key): body for key, body in value["before"]},

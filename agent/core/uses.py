@@ -31,6 +31,13 @@ def account_of(pod: Body) -> str:
     return str(spec.get("serviceAccountName") or spec.get("serviceAccount") or "default")
 
 
+def template_of(pod: Body) -> str:
+    """What pods of one template have in common: their owner, and the revision of it that made them."""
+    metadata = pod.get("metadata") or {}
+    owner = next((str(ref.get("uid")) for ref in metadata.get("ownerReferences") or ()), metadata.get("uid"))
+    return f"{owner} {(metadata.get('labels') or {}).get('controller-revision-hash', '')}"
+
+
 def runs(pod: Body) -> bool:
     """Whether its containers were started and have not all ended."""
     return (pod.get("status") or {}).get("phase") == "Running"

@@ -41,15 +41,15 @@ def deleting(body: Body) -> Body:
     return meta(body, deletionTimestamp="2026-01-01T00:00:00Z")
 
 
-def pod(name: str, owner: str = "rs-1", **spec: Any) -> Body:
-    """A running pod of shop under the ServiceAccount web."""
+def pod(name: str, owner: str = "rs-1", app: str = "web", **spec: Any) -> Body:
+    """A running pod of shop under the ServiceAccount web, labelled for the Service ``app``."""
     owners = [{"uid": owner, "controller": True, "kind": "ReplicaSet", "name": owner}]
     return obj(
         "v1",
         "Pod",
         name,
         "shop",
-        meta={"ownerReferences": owners},
+        meta={"ownerReferences": owners, "labels": {"app": app}},
         spec={"serviceAccountName": "web", **spec},
         status={"phase": "Running"},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.core.model import Body
+from agent.core.serving import Path
 from agent.core.terms import Terms
 from tests.core.histories import (
     ROUTES,
@@ -23,7 +24,7 @@ from tests.core.histories import (
     webhook,
 )
 
-NEW: tuple[Body, ...] = (service("new"), pod("n", "rs-2"), endpoints("new", "n"))
+NEW: tuple[Body, ...] = (service("new"), pod("n", "rs-2", "new"), endpoints("new", "n"))
 """A second Service with one ready pod."""
 
 HOOK = "ValidatingWebhookConfiguration check"
@@ -240,13 +241,7 @@ def test_an_autoscaler_keeps_its_target() -> None:
     ]
 
 
-def test_a_ca_bundle_that_somebody_put_in_is_not_dropped() -> None:
-    with_bundle = ours(webhook(caBundle="Q0E="))
-    dropped = f"101 trust: {HOOK} check.example.org: its caBundle is gone, and it had one"
-    assert broken((*SERVING, with_bundle), ours(webhook())) == [dropped]
-    assert broken((*SERVING, with_bundle), ours(webhook(caBundle="TmV3"))) == []
-    found = verdict((*SERVING, with_bundle), ours(webhook()), with_bundle)
-    assert (told(found), found.broken[0].states) == ([dropped], 1)
-    trusted = (*SERVING, ours(api_service(caBundle="Q0E=")))
-    assert len(broken(trusted, ours(api_service()))) == 1
-    assert broken(trusted, ours(api_service(insecureSkipTLSVerify=True))) == []
+def test_a_path_whose_downtime_was_announced_may_be_interrupted() -> None:
+    path = Path(gone(service()), "port 80")
+    assert broken(SERVING, endpoints("web"), terms=Terms(interrupted=frozenset({path}))) == []
+    assert len(broken(SERVING, endpoints("web"), terms=Terms())) == 1
