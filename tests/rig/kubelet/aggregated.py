@@ -85,7 +85,7 @@ class AggregatedServer(PlainServer):
         names = json.loads(self._config.get("requestheader-allowed-names", "[]"))
         name = request.certificate_name
         if name is not None and (not names or name in names):
-            # The aggregator asks for discovery without a group; k8s.io/apiserver adds this one to every caller.
+            # The aggregator asks for discovery without a group; a real server adds this one to every caller.
             groups = {*(request.headers.get_all("X-Remote-Group") or []), AUTHENTICATED}
             return {"user": request.headers["X-Remote-User"], "groups": sorted(groups)}
         scheme, _, token = (request.headers["Authorization"] or "").partition(" ")
