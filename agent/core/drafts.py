@@ -28,6 +28,7 @@ from agent.core.model import (
     Manifest,
     path_text,
 )
+from agent.core.normalize import applicable
 from agent.core.situation import Foreign, Situation
 from agent.core.steps import Answer, Change, DryRun, Gate, GateState, Step, Verb
 
@@ -246,7 +247,8 @@ class Drafter:
 
     def _stamped(self, body: Body) -> Body:
         desired = self.situation.desired
-        return stamped(body, desired.set_name, self.generation, desired.revision)
+        sent = applicable(body, self.situation.policy)
+        return stamped(sent, desired.set_name, self.generation, desired.revision)
 
     def _source(self, manifest: Manifest) -> Source:
         return Source(self.situation.desired.revision, manifest.origin.file, manifest.origin.document)

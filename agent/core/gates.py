@@ -158,7 +158,12 @@ class Gates:
         needed = self.situation.rules.settle * 2 ** (backs - 1)
         age = self.situation.now - backend(self.situation, target).since
         wants = f"{target} ready for {needed:g} s, since it was lost {backs} times"
-        return gate("stable", wants, [f"ready for {age:.0f} s"] if age < needed else [], wants)
+        return gate(
+            "stable",
+            wants,
+            [f"{target} is ready again, not for long enough yet"] if age < needed else [],
+            wants,
+        )
 
     def idle(self, key: ObjectId, facets: tuple[Facet, ...]) -> Gate:
         """Nothing in service uses what the facets take away."""

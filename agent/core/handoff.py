@@ -170,15 +170,13 @@ def is_ours(obj: LiveObject, set_name: str, manager: str) -> bool:
 
 
 def with_holds(ledger: Ledger, plan: Plan, now: float) -> Ledger:
-    """The ledger with what the plan holds; a hold that goes on keeps its ``since``.
-
-    Only steps that appear or vanish change the ledger: a new number in the reason costs no write.
-    """
-    held = {step.key: "; ".join(gate.reason for gate in step.closed_gates) for step in plan.held_steps}
-    if held.keys() == ledger.holds.keys():
-        return ledger
-    holds = {key: ledger.holds.get(key, Hold(now, reason)) for key, reason in held.items()}
-    return replace(ledger, holds={key: Hold(holds[key].since, reason) for key, reason in held.items()})
+    """The ledger with what the plan holds and why; a hold that goes on keeps its ``since``."""
+    holds = {}
+    for step in plan.held_steps:
+        known = ledger.holds.get(step.key)
+        reason = "; ".join(gate.reason for gate in step.closed_gates)
+        holds[step.key] = Hold(known.since if known else now, reason)
+    return ledger if holds == ledger.holds else replace(ledger, holds=holds)
 
 
 def finished(ledger: Ledger, prints: Mapping[ObjectId, Fingerprint], now: float) -> Ledger:

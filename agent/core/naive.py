@@ -23,7 +23,10 @@ def naive_plan(situation: Situation) -> Plan:
     last = {step.id: step for step in plan.steps if step.verb not in (Verb.DELETE, Verb.ABANDON)}
     applied = [_final(step) for step in last.values() if step.body is not None]
     applied.sort(key=lambda step: (policy.rank(step.id.group_kind), step.id))
-    deleted = [_ungated(draft.steps[0]) for draft in maker.departures.values()]
+    leaving = {key: situation.live.objects[key] for key in maker.departures}
+    deleted = [
+        _ungated(maker.departures[key].steps[0]) for key, live in leaving.items() if not live.is_deleting
+    ]
     deleted.sort(key=lambda step: (-policy.rank(step.id.group_kind), step.id))
     return replace(plan, steps=(*applied, *deleted), handover=())
 

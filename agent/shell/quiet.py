@@ -36,9 +36,13 @@ class Memory:
 def fingerprint(body: Body) -> Fingerprint:
     """What of an object's metadata moves when the object does (Kubernetes API conventions, metadata)."""
     obj = LiveObject(id_of(body), body)
-    version = obj.metadata.get("generation") or obj.resource_version
+    if not obj.metadata.get("generation"):
+        # A resourceVersion moves with everything; a digest of annotations could tell what a Secret holds.
+        return Fingerprint(obj.uid, obj.resource_version, "")
     text = json.dumps([dict(obj.labels), dict(obj.annotations)], sort_keys=True)
-    return Fingerprint(obj.uid, str(version), hashlib.sha256(text.encode()).hexdigest()[:16])
+    return Fingerprint(
+        obj.uid, str(obj.metadata["generation"]), hashlib.sha256(text.encode()).hexdigest()[:16]
+    )
 
 
 def is_quiet(cluster: Cluster, memory: Memory, commit: str, ledger: Ledger) -> bool:

@@ -108,7 +108,7 @@ class Syncer:
         first = plan
         book = Book(self._tools.store, ledger, token)
         outcomes: list[Outcome] = []
-        while steps := _next_steps(plan, {o.step.key for o in outcomes if o.error}):
+        while steps := _next_steps(plan, {outcome.step.key for outcome in outcomes}):
             self._source.keep(_commits(look.ledger, commit))
             book.write(look.ledger)
             done = self._carry_out(look, plan, steps, book)
@@ -217,11 +217,11 @@ class _Look:
     kinds: Kinds
 
 
-def _next_steps(plan: Plan, failed: set[str]) -> list[Step]:
-    """All open additive steps, else the first other open one; what failed waits for the next tick."""
+def _next_steps(plan: Plan, tried: set[str]) -> list[Step]:
+    """All open additive steps, else the first other open one; each is tried once in a tick."""
     if plan.questions:
         return []
-    steps = [step for step in plan.open_steps if step.key not in failed]
+    steps = [step for step in plan.open_steps if step.key not in tried]
     return [step for step in steps if step.is_additive] or steps[:1]
 
 
