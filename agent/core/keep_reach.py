@@ -72,6 +72,8 @@ class PodsKeepTheirReach(Invariant):
 
     def _taken(self, move: Move, state: State) -> Iterator[Way]:
         event = move.event
+        if move.before is None or _takes_nothing(move.before, event.body):
+            return
         others = [body for oid, body in _policies(state) if oid != event.id]
         before, after = (
             [*others, body] if body is not None else others for body in (move.before, event.body)
@@ -101,6 +103,18 @@ class PodsKeepTheirReach(Invariant):
             template_of(body or {}) in self._old and state.workload_of(pod) not in self.court.terms.unchanged
             for pod, body in zip(pods, bodies, strict=True)
         )
+
+
+def _takes_nothing(before: Body, after: Body | None) -> bool:
+    """Whether a policy's change leaves every pod at least what this policy allowed it."""
+    if after is None:
+        return False
+    same = ("podSelector", "policyTypes")
+    specs = [body.get("spec") or {} for body in (before, after)]
+    is_for_the_same = all(specs[0].get(key) == specs[1].get(key) for key in same)
+    return is_for_the_same and all(
+        set(_of(before, direction)) <= set(_of(after, direction)) for direction in _DIRECTIONS
+    )
 
 
 def _policies(state: State) -> Iterator[tuple[ObjectId, Body]]:

@@ -8,7 +8,8 @@ A state in which anything is broken is a broken state; ``Verdict`` counts them a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -117,6 +118,17 @@ class Verdict:
         """Whether every state was seen and none is broken."""
         return not self.broken and not self.unseen
 
+    def lines(self) -> Iterator[str]:
+        """The verdict for people: the count, each path with its lowest, each break, what was not seen."""
+        yield f"{self.states} states, {self.broken_states} of them broken"
+        for path in self.paths:
+            if path.lowest is None:
+                yield f"path {path.name}: needs no endpoints"
+            else:
+                yield f"path {path.name}: lowest {path.lowest} of {path.of} ready endpoints, at {path.version}"
+        yield from map(str, self.broken)
+        yield from (f"not seen: {what}" for what in self.unseen)
+
 
 class Checker:
     """Judges a history; made from its first state, of which it believes that all is as it should be."""
@@ -139,12 +151,10 @@ class Checker:
 
     def copy(self) -> Checker:
         """An independent checker that has seen the same history."""
-        other = Checker((), self._invariants[0].court.routes)
+        other = copy(self)
         other._state = self._state.copy()
         other._invariants = [invariant.copy() for invariant in self._invariants]
         other._open = dict(self._open)
-        other._closed = self._closed
-        other._states, other._broken_states = self._states, self._broken_states
         return other
 
     def step(self, event: Event) -> tuple[Broken, ...]:

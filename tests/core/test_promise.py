@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.core.invariant import Invariant
+from agent.core.model import Body
 from agent.core.promise import INVARIANTS, PathRecord
 from agent.core.states import Event
 from tests.core.histories import (
@@ -13,6 +14,7 @@ from tests.core.histories import (
     checker,
     endpoints,
     gone,
+    obj,
     ours,
     pod,
     service,
@@ -53,6 +55,25 @@ def test_broken_lasts_from_its_first_state_until_it_is_mended() -> None:
         "serving path: Service shop/web [port 80]: Service shop/web has no ready endpoints"
         " (at 102 (2026-01-01T00:00:42Z), 3 states)"
     )
+
+
+def test_a_verdict_in_lines_for_people() -> None:
+    judge = walk(checker((*SERVING, autoscaler())), endpoints("web"))
+    assert list(judge.verdict(["Pod: nothing between 5 and 9"]).lines()) == [
+        "2 states, 1 of them broken",
+        "path Service shop/web [port 80]: lowest 0 of 2 ready endpoints, at 101",
+        "path HorizontalPodAutoscaler shop/web: needs no endpoints",
+        (
+            "serving path: Service shop/web [port 80]: Service shop/web has no ready endpoints"
+            " (at 101 (2026-01-01T00:00:41Z), 1 state, to the end)"
+        ),
+        "not seen: Pod: nothing between 5 and 9",
+    ]
+
+
+def autoscaler() -> Body:
+    ref = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    return obj("autoscaling/v2", "HorizontalPodAutoscaler", "web", "shop", spec={"scaleTargetRef": ref})
 
 
 def test_broken_to_the_end_says_so() -> None:
