@@ -122,10 +122,8 @@ class Verdict:
         """The verdict for people: the count, each path with its lowest, each break, what was not seen."""
         yield f"{self.states} states, {self.broken_states} of them broken"
         for path in self.paths:
-            if path.lowest is None:
-                yield f"path {path.name}: needs no endpoints"
-            else:
-                yield f"path {path.name}: lowest {path.lowest} of {path.of} ready endpoints, at {path.version}"
+            has = f"lowest {path.lowest} of {path.of} ready endpoints, at {path.version}"
+            yield f"path {path.name}: {'needs no endpoints' if path.lowest is None else has}"
         yield from map(str, self.broken)
         yield from (f"not seen: {what}" for what in self.unseen)
 
@@ -152,9 +150,11 @@ class Checker:
     def copy(self) -> Checker:
         """An independent checker that has seen the same history."""
         other = copy(self)
-        other._state = self._state.copy()
-        other._invariants = [invariant.copy() for invariant in self._invariants]
-        other._open = dict(self._open)
+        vars(other).update(
+            _state=self._state.copy(),
+            _invariants=[invariant.copy() for invariant in self._invariants],
+            _open=dict(self._open),
+        )
         return other
 
     def step(self, event: Event) -> tuple[Broken, ...]:
