@@ -12,12 +12,13 @@ from agent.core.model import Body, ObjectId
 from agent.core.rbac import Ask, Subject, service_account
 from agent.core.simulation import discovery, requests
 from agent.core.simulation.bootstrap import new_world
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.engine import advance
 from agent.core.simulation.selectors import parsed, selects
 from agent.core.simulation.serving import through_pointer
 from agent.core.simulation.standins import Reply
 from agent.core.simulation.tables import Served, Tables
-from agent.core.simulation.world import Draft, World, id_of
+from agent.core.simulation.world import World, id_of
 from agent.errors import Conflict, Forbidden, NotServed
 from agent.shell.cluster import Discovery, Listing, Resource, WatchEvent
 from agent.shell.policies import read_tables, shipped_folder

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from agent.core.model import Body, ObjectId
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.selectors import selects
 from agent.core.simulation.serving import backends, through_resolver
 from agent.core.simulation.standins import flags_of, one
 from agent.core.simulation.tables import Served, dig, put
-from agent.core.simulation.world import Draft, State
+from agent.core.simulation.world import State
 from agent.errors import Forbidden, Invalid, NotFound, Rejected
 
 ADMISSION: Final = "admissionregistration.k8s.io"

@@ -7,9 +7,10 @@ from typing import Any
 
 from agent.core.model import Body
 from agent.core.simulation.controllers.apiservices import register
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.engine import advance
 from agent.core.simulation.tables import Tables
-from agent.core.simulation.world import Draft, Timing, World, id_of
+from agent.core.simulation.world import Timing, World, id_of
 
 
 def new_world(

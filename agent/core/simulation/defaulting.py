@@ -6,8 +6,8 @@ from base64 import b64encode
 from typing import Any
 
 from agent.core.model import Body, GroupKind
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.tables import EACH, IF_THERE, Default, Served, Steps, dig, put
-from agent.core.simulation.world import Draft
 
 
 def defaulted(draft: Draft, served: Served, body: Body) -> Body:

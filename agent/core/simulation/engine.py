@@ -22,7 +22,8 @@ from agent.core.simulation.controllers import (
     upkeep,
 )
 from agent.core.simulation.controllers.common import Controller
-from agent.core.simulation.world import NEVER, Draft, World
+from agent.core.simulation.draft import Draft
+from agent.core.simulation.world import NEVER, World
 
 CONTROLLERS: Final[tuple[Controller, ...]] = (
     customkinds.CONTROLLER,

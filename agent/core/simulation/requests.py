@@ -11,13 +11,14 @@ from agent.core.model import Body, ObjectId
 from agent.core.simulation.admission import admitted, check_namespace, check_service_account
 from agent.core.simulation.defaulting import defaulted, without_nulls
 from agent.core.simulation.discovery import find
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.fields import Schema
 from agent.core.simulation.ownership import apply as merged
 from agent.core.simulation.ownership import is_same, update
 from agent.core.simulation.schemas import schema_of
 from agent.core.simulation.tables import Served, dig
 from agent.core.simulation.validation import check_schema, validate
-from agent.core.simulation.world import Draft, id_of, stamp
+from agent.core.simulation.world import id_of, stamp
 from agent.errors import Conflict, Invalid, NotFound, NotServed
 
 SERVER_FIELDS: Final = (

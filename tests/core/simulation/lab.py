@@ -8,11 +8,12 @@ from typing import Any
 from agent.core.model import Body, ObjectId
 from agent.core.simulation import requests
 from agent.core.simulation.bootstrap import new_world
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.engine import advance
 from agent.core.simulation.serving import through_pointer
 from agent.core.simulation.standins import Reply
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import Draft, id_of
+from agent.core.simulation.world import id_of
 from agent.shell.embedded import shipped_model
 
 RBAC = "rbac.authorization.k8s.io"

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from agent.core.model import Body
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import apply
-from agent.core.simulation.world import Draft, id_of
+from agent.core.simulation.world import id_of
 from agent.errors import Invalid, Rejected
 from tests.core.simulation.lab import MANAGER, Lab, named, workload
 

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.core.simulation import engine
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.engine import advance, next_due
-from agent.core.simulation.world import NEVER, Draft, World
+from agent.core.simulation.world import NEVER, World
 from tests.core.simulation.aggregated import NEW, OLD, in_service, own, pointer, shared
 from tests.core.simulation.lab import Lab, named, service, template, workload
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agent.core.model import Body, ObjectId
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import apply
-from agent.core.simulation.world import Draft, id_of
+from agent.core.simulation.world import id_of
 from agent.errors import Forbidden, NotFound, NotServed, Unreachable
 from tests.core.simulation.lab import MANAGER, RBAC, Lab, named, service, template, workload
 

@@ -12,10 +12,11 @@ from typing import Final, NamedTuple
 from agent.core.model import Body, ObjectId
 from agent.core.rbac import RBAC_GROUP
 from agent.core.simulation.controllers.common import Controller, conditions
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.serving import backends, condition, endpoints, served_ports, through_resolver
 from agent.core.simulation.standins import kinds_of
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft, Event
+from agent.core.simulation.world import NEVER, Event
 
 GROUP: Final = "apiregistration.k8s.io"
 REGISTRATION: Final = ObjectId(GROUP, "APIService", "", "")

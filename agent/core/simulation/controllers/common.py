@@ -9,9 +9,10 @@ from zlib import crc32
 
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.simulation import requests
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.serving import condition
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft, Event, State, controller_of, stamp
+from agent.core.simulation.world import NEVER, Event, State, controller_of, stamp
 from agent.errors import ClusterError
 
 ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"

@@ -21,9 +21,10 @@ from agent.core.simulation.controllers.common import (
     set_status,
     spawn,
 )
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft, Event
+from agent.core.simulation.world import NEVER, Event
 
 RETRY: Final = 1.0
 

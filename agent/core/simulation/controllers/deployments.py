@@ -24,10 +24,11 @@ from agent.core.simulation.controllers.common import (
     within,
 )
 from agent.core.simulation.controllers.rollouts import HASH, RECREATE, REVISION, Rollout, size, write_status
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.selectors import selects
 from agent.core.simulation.tables import dig, put
-from agent.core.simulation.world import NEVER, Draft, Event, controller_of
+from agent.core.simulation.world import NEVER, Event, controller_of
 
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:

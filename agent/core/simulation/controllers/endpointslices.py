@@ -18,9 +18,10 @@ from agent.core.simulation.controllers.common import (
     letters,
     owner_reference,
 )
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.serving import SERVICE_NAME
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft, Event
+from agent.core.simulation.world import NEVER, Event
 
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:

@@ -10,8 +10,9 @@ from typing import Final
 
 from agent.core.model import Body, ObjectId
 from agent.core.simulation.controllers.common import Controller, is_deleting
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import begin_delete
-from agent.core.simulation.world import NEVER, Draft, Event
+from agent.core.simulation.world import NEVER, Event
 
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:

@@ -17,9 +17,10 @@ from agent.core.simulation.controllers.common import (
     set_status,
     spawn,
 )
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.serving import condition
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft, stamp
+from agent.core.simulation.world import NEVER, stamp
 
 RETRY: Final = 1.0
 

@@ -15,6 +15,7 @@ from agent.core.simulation.controllers.common import (
     is_deleting,
     is_ready,
 )
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.standins import (
     ANY_PATH,
     answer,
@@ -25,7 +26,7 @@ from agent.core.simulation.standins import (
     refusal,
 )
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft, Event, stamp
+from agent.core.simulation.world import NEVER, Event, stamp
 
 RUN_FOR: Final = 0.3
 """Seconds that a container runs that is meant to end."""

@@ -10,9 +10,10 @@ from typing import Final
 
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.simulation.controllers.common import Controller, conditions, is_deleting
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.serving import condition
-from agent.core.simulation.world import NEVER, Draft, Event
+from agent.core.simulation.world import NEVER, Event
 
 NAMESPACE: Final = GroupKind("", "Namespace")
 BASICS: Final[dict[tuple[str, str], Body]] = {

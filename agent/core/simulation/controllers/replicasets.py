@@ -22,10 +22,11 @@ from agent.core.simulation.controllers.common import (
     set_status,
     spawn,
 )
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.selectors import selects
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft, State
+from agent.core.simulation.world import NEVER, State
 
 RETRY: Final = 1.0
 """Seconds until a refused pod is tried again (the real back-off begins shorter and grows)."""

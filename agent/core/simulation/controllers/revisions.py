@@ -9,8 +9,8 @@ from typing import Final
 
 from agent.core.model import Body, ObjectId
 from agent.core.simulation.controllers.common import children, digest, owner_reference
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import Draft
 
 HASH: Final = "controller-revision-hash"
 

@@ -11,9 +11,10 @@ from typing import Any, Final
 from agent.core.model import ObjectId
 from agent.core.rbac import RBAC_GROUP
 from agent.core.simulation.controllers.common import Controller
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.selectors import selects
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft, Event
+from agent.core.simulation.world import NEVER, Event
 
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:

@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 
 from agent.core.model import Body, ObjectId
 from agent.core.simulation.controllers.common import Item, conditions, counts, resolve, set_status
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft
+from agent.core.simulation.world import NEVER
 
 HASH: Final = "pod-template-hash"
 REVISION: Final = "deployment.kubernetes.io/revision"

@@ -16,9 +16,10 @@ from agent.core.simulation.controllers.common import (
     set_status,
     within,
 )
+from agent.core.simulation.draft import Draft
 from agent.core.simulation.selectors import selects
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Draft, Event
+from agent.core.simulation.world import NEVER, Event
 
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
