@@ -6,11 +6,15 @@ No gates at all; it shows what an upgrade would lose, and is never what a sync d
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from agent.core.model import Form
 from agent.core.plan import Maker, make_plan
 from agent.core.situation import Situation
 from agent.core.steps import Gate, Plan, Step, Verb
+
+_NEVER_APPLIED: Final = (Verb.DELETE, Verb.ABANDON, Verb.POINT_BACK)
+"""Whoever applies and prunes deletes apart, and looks back at nothing."""
 
 
 def naive_plan(situation: Situation) -> Plan:
@@ -20,7 +24,7 @@ def naive_plan(situation: Situation) -> Plan:
         return plan
     maker = Maker(situation)
     policy = situation.policy
-    last = {step.id: step for step in plan.steps if step.verb not in (Verb.DELETE, Verb.ABANDON)}
+    last = {step.id: step for step in plan.steps if step.verb not in _NEVER_APPLIED}
     applied = [_final(step) for step in last.values() if step.body is not None]
     applied.sort(key=lambda step: (policy.rank(step.id.group_kind), step.id))
     leaving = {key: situation.live.objects[key] for key in maker.departures}
