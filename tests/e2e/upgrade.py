@@ -25,6 +25,7 @@ from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.recording import Recording, judge
 from agent.shell.report import Order, Report, State
 from agent.shell.tick import Syncer
+from tests.e2e.objects import STORED_POLICY
 from tests.e2e.releases import CORE, Files, Layout, documents
 from tests.rig.cluster import Cluster
 from tests.rig.sampler import Result, Sampler
@@ -143,7 +144,7 @@ class Upgrade:
         """Samples through the aggregator and a recording; goes on after the block until there are enough."""
         probe = self.cluster.through_aggregator(API, "networkpolicies")
         own = connect(str(self.cluster.kubeconfig), pool_size=40)
-        resources = kinds_to_record(own.discover(), policy_of(self.settings))
+        resources = kinds_to_record(own.discover(), policy_of(self.settings), [STORED_POLICY])
         sampler = self.cluster.sampling(probe)
         with sampler, Recorder(own, resources) as recorder:
             watch = Watch(sampler, recorder)

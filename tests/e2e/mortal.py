@@ -1,0 +1,101 @@
+"""A sync that kills its own process at a chosen write: `python -m tests.e2e.mortal CONFIG WHEN REQUEST NTH`.
+
+WHEN is `before` (the request never goes out) or `after` (it was answered, and nobody hears of it). REQUEST is
+`VERB KIND NAME`, as in `apply APIService v3.projectcalico.org`; NTH counts such requests from 1. Dry runs
+and reads are not counted.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from agent.build import syncer_of, tools_of
+from agent.core.model import Body, ObjectId
+from agent.settings import load_settings
+from agent.shell.cluster import Cluster, Resource
+from agent.shell.report import State
+
+PAUSE = 0.2
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When to die."""
+
+    when: str
+    request: str
+    nth: int
+
+
+class Mortal:
+    """A port to a cluster that kills its process with SIGKILL at a moment; all else goes to ``cluster``."""
+
+    def __init__(self, cluster: Cluster, moment: Moment) -> None:
+        self._cluster = cluster
+        self._moment = moment
+        self._seen = 0
+        self._lock = Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cluster, name)
+
+    def apply(self, resource: Resource, body: Body, *, manager: str, take_over: bool = False) -> Body:
+        """Apply, or die."""
+        with self._write("apply", resource, body["metadata"]["name"]):
+            return self._cluster.apply(resource, body, manager=manager, take_over=take_over)
+
+    def delete(self, resource: Resource, object_id: ObjectId, *, uid: str, resource_version: str) -> None:
+        """Delete, or die."""
+        with self._write("delete", resource, object_id.name):
+            self._cluster.delete(resource, object_id, uid=uid, resource_version=resource_version)
+
+    def create(self, resource: Resource, body: Body) -> Body:
+        """Create, or die."""
+        with self._write("create", resource, body["metadata"]["name"]):
+            return self._cluster.create(resource, body)
+
+    def replace(self, resource: Resource, body: Body) -> Body:
+        """Replace, or die."""
+        with self._write("replace", resource, body["metadata"]["name"]):
+            return self._cluster.replace(resource, body)
+
+    @contextmanager
+    def _write(self, verb: str, resource: Resource, name: str) -> Iterator[None]:
+        is_meant = f"{verb} {resource.kind.kind} {name}" == self._moment.request
+        with self._lock:
+            self._seen += is_meant
+            is_it = is_meant and self._seen == self._moment.nth
+        if is_it and self._moment.when == "before":
+            die()
+        yield
+        if is_it:
+            die()
+
+
+def die() -> None:
+    """End this process as `kill -9` does."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main(config: Path, moment: Moment) -> None:
+    """Sync until in service; whoever gets there has not met the moment."""
+    settings = load_settings(config)
+    tools = tools_of(settings)
+    mortal = Mortal(tools.cluster, moment)
+    tools = replace(tools, cluster=mortal, store=type(tools.store)(mortal, settings.ledger_namespace))
+    syncer = syncer_of(settings, settings.sets[0], tools)
+    while syncer.tick().state is not State.IN_SERVICE:
+        time.sleep(PAUSE)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Moment(sys.argv[2], sys.argv[3], int(sys.argv[4])))

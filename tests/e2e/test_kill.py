@@ -1,0 +1,78 @@
+"""`kill -9` at chosen writes of a handoff, and started again: the same end, no request lost."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.e2e.command import ROOT
+from tests.e2e.judges import assert_gone, assert_in_service
+from tests.e2e.mortal import Moment
+from tests.e2e.objects import DENY_BLOCKS
+from tests.e2e.results import note
+from tests.e2e.upgrade import SAMPLES, Upgrade
+
+HEAD = "replace ConfigMap trapeze-calico"
+BINDING = "apply ClusterRoleBinding calico-apiserver-access-calico-crds"
+API = "apply APIService v3.projectcalico.org"
+
+# In the order of the handoff; each process begins where the one before it was killed.
+MOMENTS = {
+    "before the first intent": Moment("before", HEAD, 1),
+    "after the first intent": Moment("after", HEAD, 1),
+    "among the additive steps": Moment("after", "apply ServiceAccount calico-apiserver", 1),
+    "after the binding is widened": Moment("after", BINDING, 1),
+    "after the deny policy is deleted": Moment("after", "delete NetworkPolicy allow-tigera.default-deny", 1),
+    "before the cutover": Moment("before", API, 1),
+    "after the cutover": Moment("after", API, 1),
+    "after the old server is deleted": Moment("after", "delete Deployment tigera-apiserver", 1),
+    "before the binding is narrowed": Moment("before", BINDING, 1),
+    "after the namespace is deleted": Moment("after", "delete Namespace tigera-system", 1),
+}
+
+
+def test_killed_at_ten_points_of_one_handoff_same_end_nothing_lost(enterprise_upgrade: Upgrade) -> None:
+    handed_over(enterprise_upgrade, list(MOMENTS), "killed at ten points")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_killed_once_same_end_nothing_lost(enterprise_upgrade: Upgrade, moment: str) -> None:
+    handed_over(enterprise_upgrade, [moment], f"killed {moment}")
+
+
+def handed_over(upgrade: Upgrade, moments: list[str], scenario: str) -> None:
+    """A handoff with a deny policy in the way, killed at each moment; judged like one that was not."""
+    old = upgrade.layout.old_files(with_deny=True)
+    new = upgrade.layout.new_files(blocked_by=DENY_BLOCKS, ready_after="2")
+    upgrade.start(old)
+    with upgrade.watching() as watch:
+        upgrade.commit(new, "new release")
+        for moment in moments:
+            killed(upgrade, MOMENTS[moment])
+        upgrade.sync()
+    verdict = upgrade.judged(watch, old, new)
+    note(f"{upgrade.layout.name} {scenario}", watch.result, verdict)
+    assert watch.result.valid, str(watch.result)
+    assert watch.result.samples >= SAMPLES
+    assert watch.result.lost == 0, str(watch.result)
+    assert verdict.is_kept, [*map(str, verdict.broken), *verdict.unseen]
+    assert_in_service(upgrade, new)
+    assert_gone(upgrade, old, new)
+
+
+def killed(upgrade: Upgrade, moment: Moment) -> None:
+    """Sync in a process that dies at the moment."""
+    words = [str(upgrade.config), moment.when, moment.request, str(moment.nth)]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.e2e.mortal", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, f"{moment}: {done.returncode} {done.stdout} {done.stderr}"
