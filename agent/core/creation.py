@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agent.core.absence import APISERVICE, CRD
 from agent.core.gates import Gates, gate
 from agent.core.model import Finding, GroupKind, Manifest, ObjectId, Severity
 from agent.core.steps import Gate, GateState
-
-_CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
-_APISERVICE = GroupKind("apiregistration.k8s.io", "APIService")
 
 
 @dataclass(frozen=True)
@@ -54,6 +52,9 @@ class Creation:
         situation = self.gates.situation
         if not situation.is_observed:
             return
+        for kind in sorted(situation.live.denied):
+            message = f"{kind} cannot be read: {situation.live.unknown[kind]}"
+            yield Finding(Severity.OBJECT, message, remedy=f"grant list on {kind} to the agent")
         for key, manifest in sorted(situation.desired.manifests.items()):
             if key.group_kind in situation.live.unserved and not self._is_provided(key.group_kind):
                 message = f"the cluster serves no {key.group_kind} ({manifest.api_version}), wanted by {key}"
@@ -70,8 +71,8 @@ class Creation:
             spec = manifest.body.get("spec") or {}
             if spec.get("group") != kind.group:
                 continue
-            if key.group_kind == _APISERVICE:
+            if key.group_kind == APISERVICE:
                 return True
-            if key.group_kind == _CRD and (spec.get("names") or {}).get("kind") == kind.kind:
+            if key.group_kind == CRD and (spec.get("names") or {}).get("kind") == kind.kind:
                 return True
         return False

@@ -5,8 +5,6 @@ A draft knows nothing of the other objects; the gates that wait for them are set
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field, replace
 
 from agent.core.backend import SERVICE
@@ -30,6 +28,7 @@ from agent.core.model import (
 )
 from agent.core.normalize import applicable
 from agent.core.situation import Foreign, Situation
+from agent.core.stamps import digest_of, stamped
 from agent.core.steps import Answer, Change, DryRun, Gate, GateState, Step, Verb
 
 
@@ -46,19 +45,6 @@ class Draft:
     facets: tuple[Facet, ...] = ()
     question: DryRun | None = None
     request: Body = field(default_factory=dict)
-
-
-def stamped(body: Body, set_name: str, generation: int, revision: str) -> Body:
-    """``body`` with our labels and the commit annotation, on the object alone."""
-    metadata = body.get("metadata") or {}
-    labels = {**(metadata.get("labels") or {}), SET_LABEL: set_name, GENERATION_LABEL: str(generation)}
-    annotations = {**(metadata.get("annotations") or {}), COMMIT_ANNOTATION: revision}
-    return {**body, "metadata": {**metadata, "labels": labels, "annotations": annotations}}
-
-
-def digest_of(body: Body) -> str:
-    """A content hash of a body, stable over key order."""
-    return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -80,7 +66,14 @@ class Drafter:
             bases=(self._source(manifest),),
             is_pointer=self._is_pointer(manifest.body),
         )
-        return Draft(Change(manifest.id, Action.CREATE, Category.ADDITIVE, "new"), (step,))
+        change = Change(manifest.id, Action.CREATE, Category.ADDITIVE, "new")
+        if not self.situation.policy.of(manifest.id.group_kind).shared or step.body is None:
+            return Draft(change, (step,))
+        # What grants or admits is tried before the first write: it may take rights that we do not have.
+        question = DryRun(manifest.id, digest_of(step.body))
+        answer = self.situation.answers.get(question)
+        tried = Draft(change, (_with_answer(step, answer),))
+        return tried if answer else replace(tried, question=question, request=step.body)
 
     def update(self, manifest: Manifest, live: LiveObject) -> Draft:
         """The object is there: equality first, then the server's word on what differs."""

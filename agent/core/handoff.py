@@ -18,8 +18,9 @@ from agent.core.ledger import (
     Intent,
     IntentKind,
     Ledger,
+    Source,
 )
-from agent.core.model import Form, Live, LiveObject, Manifest, ObjectId
+from agent.core.model import Desired, Form, Live, LiveObject, Manifest, ObjectId
 from agent.core.steps import Plan, Step, Verb
 
 
@@ -153,6 +154,25 @@ def recovered(ledger: Ledger, live: Live, manager: str) -> Ledger:
             merged = _either(entries.get(entry.id), entry)
             entries[entry.id] = replace(merged, uid=obj.uid, form=Form.WIDENED)
     return replace(ledger, entries=entries, intent=None)
+
+
+def enrolled(ledger: Ledger, desired: Desired, live: Live) -> Ledger:
+    """The ledger with every desired object that stands under the set's label as a member.
+
+    Nothing had to be written for such an object: it was equal when a lost ledger was begun anew.
+    """
+    newest = ledger.newest
+    missing = desired.manifests.keys() - ledger.entries.keys()
+    found = {key: obj for key in missing if (obj := live.get(key)) and obj.set_name == ledger.set_name}
+    if newest is None or not found:
+        return ledger
+    entries = dict(ledger.entries)
+    for key, obj in found.items():
+        manifest = desired.manifests[key]
+        source = Source(desired.revision, manifest.origin.file, manifest.origin.document)
+        number = obj.generation or newest.number
+        entries[key] = Entry(key, manifest.api_version, number, (source,), Form.FINAL, obj.uid)
+    return replace(ledger, entries=entries)
 
 
 def without(ledger: Ledger, gone: Iterable[ObjectId]) -> Ledger:

@@ -181,12 +181,14 @@ class Live:
     """What was read of the cluster in one observation.
 
     ``objects`` are whole; ``unknown`` names the kinds that could not be read, with the reason (an error
-    is no evidence of absence); ``unserved`` are kinds that the server does not serve at all.
+    is no evidence of absence), ``denied`` those of them for want of a right; ``unserved`` are kinds that the
+    server does not serve at all.
     """
 
     objects: Mapping[ObjectId, LiveObject]
     unknown: Mapping[GroupKind, str] = field(default_factory=dict)
     unserved: frozenset[GroupKind] = frozenset()
+    denied: frozenset[GroupKind] = frozenset()
 
     @cached_property
     def _by_kind(self) -> Mapping[GroupKind, tuple[LiveObject, ...]]:

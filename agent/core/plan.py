@@ -15,18 +15,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from agent.core.absence import is_readable
 from agent.core.backend import backend
 from agent.core.classify import facets, pointers_of
 from agent.core.creation import Creation
 from agent.core.diff import two_way
-from agent.core.drafts import Draft, Drafter, stamped
+from agent.core.drafts import Draft, Drafter
 from agent.core.forms import widened
 from agent.core.gates import Gates
 from agent.core.ledger import Entry, GenerationState
-from agent.core.model import Action, Body, Category, Form, LiveObject, ObjectId
+from agent.core.model import Action, Body, Category, Finding, Form, LiveObject, ObjectId, Severity
 from agent.core.pruning import NAMESPACE, Pruning
 from agent.core.sequence import in_order
 from agent.core.situation import Situation
+from agent.core.stamps import stamped
 from agent.core.steps import (
     Access,
     Gate,
@@ -96,7 +98,7 @@ class Maker:
             changes=tuple(change for change in changes if change.action is not Action.NONE),
             steps=tuple(replace(step, gates=(*step.gates, *denied)) for step in steps),
             unchanged=sum(change.action is Action.NONE for change in changes),
-            findings=(*desired.findings, *self.creation.findings()),
+            findings=(*desired.findings, *self.creation.findings(), *_missing_rights(denied)),
             questions=self._questions(steps),
             requests={d.question: d.request for d in drafts if d.question},
             warnings=tuple(self._warnings()),
@@ -136,14 +138,18 @@ class Maker:
     @property
     def gone(self) -> tuple[ObjectId, ...]:
         """Members that nobody wants and that are absent, or are not ours any more."""
-        live = self.situation.live
-        unread = live.unknown.keys() | live.unserved
         return tuple(
-            key for key in self._unwanted() if key not in self.departures and key.group_kind not in unread
+            key
+            for key in self._unwanted()
+            if key not in self.departures and is_readable(self.situation, key.group_kind)
         )
 
     def _warnings(self) -> Iterator[str]:
         yield from (f"applied before, and no longer in Git: {lost}" for lost in self.situation.lost)
+        for key, obj in sorted(self.situation.live.objects.items()):
+            known = key in self.situation.ledger.entries or key in self.situation.desired.manifests
+            if obj.set_name == self.situation.desired.set_name and not known:
+                yield f"{key} is left alone: it carries the set's label, but the ledger does not name it"
         for key in self._unwanted():
             live = self.situation.live.get(key)
             if live is not None and key not in self.departures:
@@ -264,6 +270,12 @@ class Maker:
             f"may not {a.verb} {a.kind} {a.namespace}: {answer.reason}" for a, answer in closed[:3]
         )
         return (Gate("allowed", "every request of the plan is permitted", state, said),)
+
+
+def _missing_rights(denied: tuple[Gate, ...]) -> Iterator[Finding]:
+    for gate in denied:
+        if gate.state is GateState.HELD:
+            yield Finding(Severity.OBJECT, gate.reason, remedy="grant it to the agent; nothing is written")
 
 
 def _accesses(step: Step) -> tuple[Access, ...]:

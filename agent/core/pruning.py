@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from agent.core.absence import APISERVICE, CRD
 from agent.core.gates import Gates, gate
 from agent.core.health import health
 from agent.core.idle import services_selecting, users_by_name, users_of_subject
@@ -13,8 +14,6 @@ from agent.core.references import pod_template
 from agent.core.steps import Gate, GateState, NamespaceContents
 
 NAMESPACE = GroupKind("", "Namespace")
-_CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
-_APISERVICE = ("apiregistration.k8s.io", "APIService")
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,10 @@ class Pruning:
             gates.append(self.idle(live))
         if live.id.group_kind == NAMESPACE:
             gates += [self.last(), self.discoverable(), self.empty(live)]
-        if live.id.group_kind == _CRD:
+        if live.id.group_kind == CRD:
             gates.append(self.without_objects(live))
+        if live.id.group_kind == APISERVICE:
+            gates.append(self.without_members(live))
         return tuple(gates)
 
     def going(self, live: LiveObject) -> Gate:
@@ -108,11 +109,11 @@ class Pruning:
         """A namespace ends only with discovery of every group whole (kubernetes/kubernetes#60807)."""
         situation = self.gates.situation
         wants = "every APIService is available"
-        unknown = situation.live.why_unknown((GroupKind(*_APISERVICE),))
+        unknown = situation.live.why_unknown((APISERVICE,))
         if unknown:
             return Gate("discoverable", wants, GateState.UNKNOWN, unknown)
         troubles = []
-        for service in situation.live.of_kind(*_APISERVICE):
+        for service in situation.live.of_kind(*APISERVICE):
             verdict = health(service, situation.health)
             if not verdict.is_ready:
                 troubles.append(f"{service.id}: {verdict.message}")
@@ -137,6 +138,13 @@ class Pruning:
             return Gate("without-objects", wants, GateState.UNKNOWN, unknown)
         objects = self.gates.situation.live.of_kind(*kind)
         return gate("without-objects", wants, (f"{obj.id} is there" for obj in objects), wants)
+
+    def without_members(self, live: LiveObject) -> Gate:
+        """Objects of an aggregated API can only be deleted through it."""
+        group = (live.body.get("spec") or {}).get("group")
+        wants = f"no member of {group} is left"
+        left = (key for key in sorted(self.gates.leaving) if key.group == group)
+        return gate("without-objects", wants, (f"{key} first" for key in left), wants)
 
 
 def _spec_finalizers(live: LiveObject) -> list[str]:

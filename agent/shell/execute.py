@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 
-from agent.core.drafts import digest_of
 from agent.core.handoff import Outcome, entry_after, intend, record
 from agent.core.ledger import Entry, IntentKind, Ledger
 from agent.core.model import Body, LiveObject
+from agent.core.stamps import digest_of
 from agent.core.steps import Plan, Step
 from agent.errors import ClusterError, Conflict
 from agent.shell.observe import WORKERS, Observer

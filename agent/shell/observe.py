@@ -10,7 +10,7 @@ from typing import Final
 from agent.core.ledger import Ledger
 from agent.core.model import Body, Desired, GroupKind, Live, LiveObject, ObjectId
 from agent.core.policy import Policy, group_kind, id_of
-from agent.errors import ClusterError
+from agent.errors import ClusterError, Forbidden
 from agent.shell.cluster import Cluster, Discovery, Resource
 
 WORKERS: Final = 8
@@ -44,16 +44,19 @@ class Observer:
         jobs = [(r, ns) for r in served.values() if r for ns in self._namespaces(r, members)]
         objects: dict[ObjectId, LiveObject] = {}
         unknown = {k: self._failure(k) for k, r in served.items() if r is None and self._failure(k)}
+        denied: set[GroupKind] = set()
         with ThreadPoolExecutor(WORKERS) as pool:
             for (resource, _), result in zip(jobs, pool.map(self._list, jobs), strict=True):
                 if isinstance(result, ClusterError):
                     unknown[resource.kind] = str(result)
+                    denied.update({resource.kind} if isinstance(result, Forbidden) else ())
                     continue
                 for body in result:
                     obj = LiveObject(id_of(body), body)
                     objects[obj.id] = obj
         absent = {kind for kind, resource in served.items() if resource is None and kind not in unknown}
-        return Live(objects, unknown, frozenset(absent & {key.group_kind for key in members}))
+        unserved = frozenset(absent & {key.group_kind for key in members})
+        return Live(objects, unknown, unserved, frozenset(denied))
 
     def resource(self, kind: GroupKind, desired: Desired | None = None) -> Resource | None:
         """How the kind is served, in the version that Git names where it is one that is served."""

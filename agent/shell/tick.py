@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from agent.core.handoff import Outcome, finished, recovered, take_up, with_holds, without
+from agent.core.handoff import Outcome, enrolled, finished, recovered, take_up, with_holds, without
 from agent.core.health import HealthRules
 from agent.core.kinds import KindInfo, Kinds
 from agent.core.ledger import Entry, GenerationState, Ledger
@@ -122,7 +122,7 @@ class Syncer:
 
     def _close(self, look: _Look, plan: Plan, book: Book) -> State:
         now = self._tools.clock()
-        ledger = without(look.ledger, plan.gone)
+        ledger = enrolled(without(look.ledger, plan.gone), look.desired, look.live)
         prints = {key: fingerprint(obj.body) for key, obj in look.live.objects.items()}
         if plan.is_done:
             ledger = finished(ledger, prints, now)
