@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lint types contracts check controlplane cluster test test-all
+.PHONY: help venv lint types contracts check controlplane cluster test test-all demo
 
 # Network namespaces need root: here, or in a user namespace, where the system has them.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || [ "$$(uname)" != Linux ] || echo unshare --user --map-root-user)
@@ -39,6 +39,14 @@ controlplane: $(READY) ## the control plane of the tests: from the cache, else b
 
 cluster: controlplane ## a control plane to play with, until Ctrl-C
 	$(BIN)/python -m tests.rig cluster
+
+ifeq ($(CLUSTER),real)
+demo: controlplane
+	$(BIN)/python -m tests.rig run -- sh -c '$(BIN)/python -m agent.demo --kubeconfig "$$KUBECONFIG"'
+else
+demo: $(READY) ## a handoff to watch, in a model cluster; CLUSTER=real: on a real control plane
+	$(BIN)/python -m agent.demo
+endif
 
 test: controlplane ## all tests but the slow ones
 	$(PYTEST) -m "not slow"

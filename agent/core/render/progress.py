@@ -11,7 +11,7 @@ from rich.text import Text
 from agent.core.handoff import Outcome
 from agent.core.render.rows import Row, rows, rows_written, waits_for_service
 from agent.core.render.text import HELD_STYLE, STYLES
-from agent.core.render.words import HELD_SIGN, PAST, SIGNS, clock, counted, printable, sentences
+from agent.core.render.words import HELD_SIGN, PAST, SIGNS, clock, counted, printable
 from agent.core.steps import Plan
 
 _FAILED_SIGN: Final = "!"
@@ -45,15 +45,29 @@ def written_lines(plan: Plan, outcomes: Iterable[Outcome], at: float) -> Iterato
 
 
 def waiting(plan: Plan) -> Mapping[str, str]:
-    """What waits, in words, by what it is: steps of their own, then the handoff and all that waits for it."""
+    """What waits and for what first, in words, by what it is; steps that wait for the same are one.
+
+    Last comes the handoff itself, with the number of steps that wait for it.
+    """
     told = [row for row in rows(plan) if not row.head.is_open]
-    own = [row for row in told if not waits_for_service(row)]
-    found = {f"{row.head.key} {len(row.steps)}": _held(row) for row in own}
-    reasons = sentences(gate.reason for gate in plan.handover if not gate.is_open)
-    if reasons:
+    found = {}
+    for reason, held in _by_reason(row for row in told if not waits_for_service(row)).items():
+        head, *others = held
+        more = sum(len(row.steps) for row in others)
+        and_more = f" and {counted(more, 'more step')}" if more else ""
+        found[head.head.key] = f"{head.head.verb.value} {head.subject}{and_more} held: {reason}"
+    closed = [gate for gate in plan.handover if not gate.is_open]
+    if closed:
         rest = sum(len(row.steps) for row in told if waits_for_service(row))
         behind = f" ({counted(rest, 'step waits', 'steps wait')} for it)" if rest else ""
-        found["handover"] = f"generation {plan.generation} not in service yet{behind}: {reasons}"
+        found["handover"] = f"generation {plan.generation} not in service yet{behind}: {closed[0].reason}"
+    return found
+
+
+def _by_reason(held: Iterable[Row]) -> Mapping[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in held:
+        found.setdefault(row.first_reason, []).append(row)
     return found
 
 
@@ -65,10 +79,6 @@ def event_line(at: float, sign: str, words: str, style: str = "") -> Table:
     line.add_column(overflow="fold")
     line.add_row(clock(at), sign, Text(printable(words)))
     return line
-
-
-def _held(row: Row) -> str:
-    return f"{row.head.verb.value} {row.subject} held: {row.seen}"
 
 
 def _past(row: Row) -> str:

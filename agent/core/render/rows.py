@@ -73,6 +73,14 @@ class Row:
         more = f"; and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
         return printable(sentences(reasons[:_SHOWN]) + more)
 
+    @property
+    def first_reason(self) -> str:
+        """What holds the row before all else, in few words: for a line that is one of many."""
+        firsts = (next((gate for gate in gates if not gate.is_open), None) for gates in self.gates)
+        reasons = list(dict.fromkeys(reason_of(gate) for gate in firsts if gate is not None))
+        more = f"; {len(reasons) - 1} more wait for other things" if len(reasons) > 1 else ""
+        return printable(reasons[0] + more) if reasons else ""
+
 
 def reason_of(gate: Gate) -> str:
     """What was seen at the gate; empty where an open gate only says again what it wants."""
