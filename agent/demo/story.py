@@ -93,7 +93,7 @@ class Story:
                 raise TimeoutError(f"not in service within {span(PATIENCE)}; see what is held above")
             report = self._syncer.tick(order)
             written += len(report.outcomes)
-            self._tell(report, progress, at)
+            self._tell(report, progress)
             self._stage.let_pass(TICK)
             passed = _between(seen, self._stage.seen())
             if not is_first:
@@ -104,9 +104,9 @@ class Story:
         self._tell_end(report, took, written)
         return _between(before, self._stage.seen())
 
-    def _tell(self, report: Report, progress: Progress, at: float) -> None:
+    def _tell(self, report: Report, progress: Progress) -> None:
         if report.plan is not None:
-            self._screen.show(*progress.lines(report.plan, report.outcomes, at))
+            self._screen.show(*progress.lines(report.plan, report.outcomes, self._stage.now()))
         if report.state is State.REFUSED:
             raise TimeoutError("; ".join(report.errors))
 
