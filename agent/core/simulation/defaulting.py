@@ -8,12 +8,14 @@ from typing import Any
 from agent.core.model import Body, GroupKind
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.tables import EACH, IF_THERE, Default, Served, Steps, dig, put
+from agent.core.simulation.world import uid_at
 
 
 def defaulted(draft: Draft, served: Served, body: Body) -> Body:
-    """The body with defaults; fields that are given stay."""
+    """The body with defaults and without what is empty; fields that are given stay."""
     if served.kind not in draft.tables.served:
         return body
+    body = _without_empty(body, draft.tables.null_when_empty.get(served.kind.kind, ()))
     for row in draft.tables.defaults.get(served.kind.kind, ()):
         if EACH in row.path or _holds(body, row):
             body = _fill(body, row.path, row)
@@ -28,6 +30,22 @@ def without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
     return value
+
+
+def _without_empty(value: Any, null: tuple[Steps, ...], at: Steps = ()) -> Any:
+    """Empty lists, labels and annotations are not stored (omitempty); some lists read null instead."""
+    if isinstance(value, list):
+        return [_without_empty(item, null, (*at, EACH)) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kept: Body = {}
+    for key, inner in value.items():
+        is_notes = key in ("labels", "annotations") and at[-1:] == ("metadata",)
+        if inner == [] and (*at, key) in null:
+            kept[key] = None
+        elif inner != [] and not (inner == {} and is_notes):
+            kept[key] = _without_empty(inner, null, (*at, key))
+    return kept
 
 
 def _holds(node: Any, row: Default) -> bool:
@@ -86,13 +104,14 @@ def _job(draft: Draft, body: Body) -> Body:
     """The selector and the labels that tell this Job's pods (pkg/registry/batch/job/strategy.go)."""
     if dig(body, ("spec", "selector")):
         return body
-    uid = body["metadata"].get("uid") or f"{draft.version + 1:08x}"
-    labels = {
-        "batch.kubernetes.io/controller-uid": uid,
-        "batch.kubernetes.io/job-name": body["metadata"]["name"],
-    }
+    # The uid of the write that follows this one.
+    uid, name = uid_at(draft.version + 1), body["metadata"]["name"]
+    legacy = {"controller-uid": uid, "job-name": name}
+    labels = {**legacy, **{f"batch.kubernetes.io/{key}": value for key, value in legacy.items()}}
     given = dig(body, ("spec", "template", "metadata", "labels")) or {}
     body = put(body, ("spec", "template", "metadata", "labels"), {**given, **labels})
+    if not body["metadata"].get("labels"):
+        body = put(body, ("metadata", "labels"), {**given, **labels})
     selector = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
     return put(body, ("spec", "selector"), selector)
 

@@ -9,7 +9,7 @@ from typing import Any
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.rbac import RBAC_GROUP, Rights
 from agent.core.simulation.tables import Tables
-from agent.core.simulation.world import Event, Timing, World, controller_of, events_after, stamp
+from agent.core.simulation.world import Event, Timing, World, controller_of, events_after, stamp, uid_at
 
 
 class Draft:
@@ -88,7 +88,7 @@ class Draft:
             metadata |= {key: before["metadata"][key] for key in ("uid", "creationTimestamp")}
         else:
             metadata |= {
-                "uid": f"{self.version:08x}-0000-4000-8000-{self.version:012x}",
+                "uid": uid_at(self.version),
                 "creationTimestamp": stamp(self.now),
             }
             self._marks[metadata["uid"]] = {"created": self.now}

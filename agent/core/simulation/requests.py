@@ -16,10 +16,13 @@ from agent.core.simulation.fields import Schema
 from agent.core.simulation.ownership import apply as merged
 from agent.core.simulation.ownership import is_same, update
 from agent.core.simulation.schemas import schema_of
-from agent.core.simulation.tables import Served, dig
+from agent.core.simulation.tables import Served, dig, put
 from agent.core.simulation.validation import check_schema, validate
 from agent.core.simulation.world import id_of, stamp
 from agent.errors import Conflict, Invalid, NotFound, NotServed
+
+CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
+"""The finalizer that a CRD gets when it is deleted, until its objects are gone."""
 
 SERVER_FIELDS: Final = (
     "uid",
@@ -188,6 +191,8 @@ def begin_delete(draft: Draft, stored: ObjectId) -> None:
     live = draft.get(stored)
     if live is None or "deletionTimestamp" in live["metadata"]:
         return
+    if stored.kind == "CustomResourceDefinition":
+        live = put(live, ("metadata", "finalizers"), [*(live["metadata"].get("finalizers") or ()), CLEANUP])
     metadata = live["metadata"]
     grace = int(dig(live, ("spec", "terminationGracePeriodSeconds")) or 0) if stored.kind == "Pod" else 0
     waits = metadata.get("finalizers") or stored.kind == "Pod" or dig(live, ("spec", "finalizers"))

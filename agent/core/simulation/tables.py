@@ -78,6 +78,7 @@ class Tables:
     served: Mapping[GroupKind, Served]
     templates: Mapping[str, Steps]
     merge: Mapping[str, Mapping[Steps, Merge]]
+    null_when_empty: Mapping[str, tuple[Steps, ...]]
     defaults: Mapping[str, tuple[Default, ...]]
     immutable: Mapping[str, tuple[Immutable, ...]]
     required: Mapping[str, tuple[Required, ...]]
@@ -111,6 +112,7 @@ class Tables:
             served=served,
             templates=templates,
             merge={kind: dict(rows) for kind, rows in each("merge", _merge).items()},
+            null_when_empty=each("null_when_empty", lambda _, path: path),
             defaults=each("defaults", _default),
             immutable=each("immutable", _immutable),
             required=each("required", lambda row, path: Required(path, _values(row, "unless"))),

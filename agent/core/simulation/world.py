@@ -146,6 +146,11 @@ def controller_of(body: Body | None) -> str:
     return next((str(owner["uid"]) for owner in owners if owner.get("controller")), "")
 
 
+def uid_at(version: int) -> str:
+    """The uid of an object whose creation is the write with this version."""
+    return f"{version:08x}-0000-4000-8000-{version:012x}"
+
+
 def stamp(now: float) -> str:
     """A time as objects carry it: RFC 3339 in UTC, whole seconds."""
     return datetime.fromtimestamp(int(now), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -167,3 +167,20 @@ def test_a_request_that_fails_leaves_no_trace() -> None:
             apply(Draft(before), body, MANAGER)
     assert lab.world is before
     assert lab.world.version == before.version
+
+
+# https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection
+def test_a_claim_that_a_pod_uses_goes_after_the_pod() -> None:
+    lab = Lab()
+    claim = named("v1", "PersistentVolumeClaim", "data", "shop", spec={"accessModes": ["ReadWriteOnce"]})
+    pods = template()
+    pods["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    web = workload("Deployment", pods)
+    lab.apply(claim, web)
+    lab.advance(3)
+    lab.delete(id_of(claim))
+    lab.advance(60)
+    assert "deletionTimestamp" in lab.get(claim)["metadata"]
+    lab.delete(id_of(web))
+    lab.advance(5)
+    assert lab.world.get(id_of(claim)) is None

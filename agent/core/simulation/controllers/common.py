@@ -158,13 +158,16 @@ def spawn(
     """
     metadata, uid = template.get("metadata") or {}, owner["metadata"]["uid"]
     made = draft.marked(uid, "made") or 0
+    generated = {}
     if name.endswith("-"):
+        generated = {"generateName": name}
         name += letters((int(uid[:8], 16) * 31 + int(made)) * 7919)
     body = {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
             "name": name,
+            **generated,
             "namespace": owner["metadata"]["namespace"],
             "labels": {**(metadata.get("labels") or {}), **(extra or {})},
             "annotations": metadata.get("annotations"),

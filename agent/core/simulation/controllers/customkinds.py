@@ -11,11 +11,9 @@ from typing import Final
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.simulation.controllers.common import Controller, conditions, is_deleting
 from agent.core.simulation.draft import Draft
-from agent.core.simulation.requests import begin_delete
+from agent.core.simulation.requests import CLEANUP, begin_delete
 from agent.core.simulation.schemas import storage_version
 from agent.core.simulation.world import NEVER, Event
-
-FINALIZER: Final = "customresourcecleanup.apiextensions.k8s.io"
 
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
@@ -59,9 +57,6 @@ def _establish(draft: Draft, key: ObjectId, crd: Body) -> float:
         "conditions": conditions(draft, crd, rows),
         "storedVersions": stored if version in stored else [*stored, version],
     }
-    finalizers = crd["metadata"].get("finalizers") or []
-    if FINALIZER not in finalizers:
-        crd = crd | {"metadata": crd["metadata"] | {"finalizers": [*finalizers, FINALIZER]}}
     draft.put(key, crd | {"status": status})
     return NEVER
 
@@ -73,7 +68,7 @@ def _end(draft: Draft, key: ObjectId, crd: Body) -> None:
         begin_delete(draft, inner)
     if draft.of(*kind):
         return
-    finalizers = [name for name in crd["metadata"].get("finalizers") or () if name != FINALIZER]
+    finalizers = [name for name in crd["metadata"].get("finalizers") or () if name != CLEANUP]
     if finalizers:
         draft.put(key, crd | {"metadata": crd["metadata"] | {"finalizers": finalizers}})
     else:

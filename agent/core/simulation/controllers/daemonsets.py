@@ -41,7 +41,7 @@ def sync(draft: Draft, key: ObjectId) -> float:
     workload = draft.get(key)
     if workload is None or is_deleting(workload):
         return NEVER
-    _, code = revisions.ensure(draft, workload)
+    _, code = revisions.ensure(draft, workload, revisions.HASH)
     uid = workload["metadata"]["uid"]
     wanted = len(draft.of("", "Node"))
     mine = children(draft, uid)

@@ -16,6 +16,7 @@ from agent.core.simulation.controllers.common import (
     Item,
     children,
     claim,
+    counts,
     digest,
     is_deleting,
     orphans,
@@ -80,7 +81,7 @@ def _sync(draft: Draft, rollout: Rollout) -> float:
             rollout = _roll(draft, rollout)
         _clean_up(draft, rollout)
     elif rollout.new:
-        _scale(draft, rollout.new[0], rollout.replicas)
+        _scale(draft, rollout, rollout.new[0], rollout.replicas)
     return write_status(draft, _again(draft, rollout))
 
 
@@ -130,12 +131,12 @@ def _new_set(draft: Draft, rollout: Rollout, revision: int) -> Item:
             "name": name,
             "namespace": metadata["namespace"],
             "labels": template["metadata"]["labels"],
-            "annotations": {REVISION: str(revision)},
+            "annotations": {REVISION: str(revision), **_wanted(rollout)},
             "ownerReferences": [owner_reference(rollout.body)],
         },
         "spec": {
-            "replicas": 0,
-            "minReadySeconds": spec.get("minReadySeconds", 0),
+            "replicas": min(rollout.replicas, max(0, rollout.most - sum(size(item) for item in rollout.old))),
+            **counts(minReadySeconds=spec.get("minReadySeconds", 0)),
             "selector": put(spec["selector"], ("matchLabels", HASH), code),
             "template": template,
         },
@@ -147,10 +148,17 @@ def _available(item: Item) -> int:
     return int(dig(item[1], ("status", "availableReplicas")) or 0)
 
 
-def _scale(draft: Draft, key: ObjectId, replicas: int) -> None:
+def _wanted(rollout: Rollout) -> dict[str, str]:
+    """What a ReplicaSet remembers of its Deployment (util/deployment_util.go, SetReplicasAnnotations)."""
+    prefix = "deployment.kubernetes.io"
+    return {f"{prefix}/desired-replicas": str(rollout.replicas), f"{prefix}/max-replicas": str(rollout.most)}
+
+
+def _scale(draft: Draft, rollout: Rollout, key: ObjectId, replicas: int) -> None:
     body = draft.get(key)
     if body is not None and body["spec"]["replicas"] != replicas:
-        draft.put(key, put(body, ("spec", "replicas"), replicas))
+        notes = {**(body["metadata"].get("annotations") or {}), **_wanted(rollout)}
+        draft.put(key, put(put(body, ("spec", "replicas"), replicas), ("metadata", "annotations"), notes))
 
 
 def _roll(draft: Draft, rollout: Rollout) -> Rollout:
@@ -161,10 +169,10 @@ def _roll(draft: Draft, rollout: Rollout) -> Rollout:
         return rollout
     total = sum(size(item) for item in rollout.all)
     if size(new) > rollout.replicas:
-        _scale(draft, new[0], rollout.replicas)
-    elif size(new) < rollout.replicas and total < rollout.replicas + rollout.surge:
-        more = min(rollout.replicas + rollout.surge - total, rollout.replicas - size(new))
-        _scale(draft, new[0], size(new) + more)
+        _scale(draft, rollout, new[0], rollout.replicas)
+    elif size(new) < rollout.replicas and total < rollout.most:
+        more = min(rollout.most - total, rollout.replicas - size(new))
+        _scale(draft, rollout, new[0], size(new) + more)
         return _again(draft, rollout)
     _shrink_old(draft, rollout, new)
     return _again(draft, rollout)
@@ -191,18 +199,18 @@ def _shrink_old(draft: Draft, rollout: Rollout, new: Item) -> None:
         sizes[item[0]] -= less
         spare -= less
     for key, number in sizes.items():
-        _scale(draft, key, number)
+        _scale(draft, rollout, key, number)
 
 
 def _recreate(draft: Draft, rollout: Rollout) -> Rollout:
     """Recreate: the new pods come when no old one runs any more (recreate.go)."""
     for item in rollout.old:
-        _scale(draft, item[0], 0)
+        _scale(draft, rollout, item[0], 0)
     if any(children(draft, body["metadata"]["uid"]) for _, body in rollout.old):
         return _again(draft, rollout)
     rollout = _ensure_new(draft, rollout)
     if rollout.new:
-        _scale(draft, rollout.new[0], rollout.replicas)
+        _scale(draft, rollout, rollout.new[0], rollout.replicas)
     return _again(draft, rollout)
 
 

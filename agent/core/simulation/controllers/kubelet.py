@@ -31,8 +31,6 @@ from agent.core.simulation.world import NEVER, Event, stamp
 RUN_FOR: Final = 0.3
 """Seconds that a container runs that is meant to end."""
 
-NODE: Final = "node-1"
-
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
     """A pod's own writes; rights concern any pod, mounts those beside, blockers those that name them."""
@@ -167,7 +165,7 @@ def _run_out(draft: Draft, key: ObjectId, pod: Body) -> float:
 
 
 def _write_waiting(draft: Draft, key: ObjectId, pod: Body, reason: str) -> None:
-    if pod.get("status") and dig(pod, ("spec", "nodeName")) and not reason:
+    if pod.get("status") and not reason:
         return
     rows = {
         "PodScheduled": (True, "", ""),
@@ -177,7 +175,7 @@ def _write_waiting(draft: Draft, key: ObjectId, pod: Body, reason: str) -> None:
     }
     state = {"waiting": {"reason": "ContainerCreating"} | ({"message": reason} if reason else {})}
     status = _status(draft, pod, "Pending", rows, state)
-    draft.put(key, pod | {"spec": pod["spec"] | {"nodeName": NODE}, "status": status})
+    draft.put(key, pod | {"status": status})
 
 
 def _write_running(draft: Draft, key: ObjectId, pod: Body, reason: str) -> None:
@@ -201,7 +199,7 @@ def _write_running(draft: Draft, key: ObjectId, pod: Body, reason: str) -> None:
     running: Body = {"running": {"startedAt": stamp(draft.marked(uid, "started") or 0)}}
     state: Body = {"waiting": {"reason": "CrashLoopBackOff"}} if reason == "crashed" else running
     status = _status(draft, pod, "Running", rows, state)
-    draft.put(key, pod | {"spec": pod["spec"] | {"nodeName": NODE}, "status": status})
+    draft.put(key, pod | {"status": status})
 
 
 def _status(draft: Draft, pod: Body, phase: str, rows: dict[str, tuple[Any, str, str]], state: Body) -> Body:
@@ -223,6 +221,7 @@ def _status(draft: Draft, pod: Body, phase: str, rows: dict[str, tuple[Any, str,
                 "started": "running" in state,
                 "restartCount": int("CrashLoopBackOff" in str(state)),
                 "state": state,
+                "lastState": {},
             }
             for container in pod["spec"]["containers"]
         ],

@@ -15,11 +15,12 @@ from agent.core.simulation.tables import dig
 HASH: Final = "controller-revision-hash"
 
 
-def ensure(draft: Draft, workload: Body) -> tuple[str, str]:
+def ensure(draft: Draft, workload: Body, label: str) -> tuple[str, str]:
     """The revision of the present template, made where it is missing: its name, and the hash in it.
 
-    Pods carry the name (StatefulSet) or the hash (DaemonSet) in the label ``controller-revision-hash``.
-    A template that comes back gets its old revision with a new highest number.
+    ``label`` is the key under which the revision carries the hash. Pods carry the name (StatefulSet) or the
+    hash (DaemonSet) in ``controller-revision-hash``. A template that comes back gets its old revision with
+    a new highest number.
     """
     metadata, template = workload["metadata"], workload["spec"]["template"]
     mine = children(draft, metadata["uid"], "ControllerRevision")
@@ -35,7 +36,7 @@ def ensure(draft: Draft, workload: Body) -> tuple[str, str]:
             "metadata": {
                 "name": name,
                 "namespace": metadata["namespace"],
-                "labels": {**(dig(template, ("metadata", "labels")) or {}), HASH: code},
+                "labels": {**(dig(template, ("metadata", "labels")) or {}), label: code},
                 "ownerReferences": [owner_reference(workload)],
             },
             "data": {"spec": {"template": {**template, "$patch": "replace"}}},

@@ -44,6 +44,11 @@ class Rollout(NamedTuple):
         )
 
     @property
+    def most(self) -> int:
+        """How many pods there may be at most."""
+        return self.replicas + self.surge
+
+    @property
     def unavailable(self) -> int:
         """How many pods fewer than asked may be available; one where surge and this are both zero."""
         if self.body["spec"]["strategy"]["type"] == RECREATE:

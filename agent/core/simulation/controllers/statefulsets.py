@@ -35,7 +35,7 @@ def sync(draft: Draft, key: ObjectId) -> float:
     workload = draft.get(key)
     if workload is None or is_deleting(workload):
         return NEVER
-    revision, _ = revisions.ensure(draft, workload)
+    revision, _ = revisions.ensure(draft, workload, "controller.kubernetes.io/hash")
     uid = workload["metadata"]["uid"]
     pods = {pod_key.name: pod for pod_key, pod in children(draft, uid)}
     refused = _turn(draft, workload, pods, revision)
@@ -103,14 +103,16 @@ def _make(draft: Draft, workload: Body, number: int, revision: str) -> str:
         volumes.append({"name": template["metadata"]["name"], "persistentVolumeClaim": {"claimName": claim}})
         key = ObjectId("", "PersistentVolumeClaim", metadata["namespace"], claim)
         if draft.get(key) is None:
-            body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim"}
-            named = {"name": claim, "namespace": metadata["namespace"]}
             labels = dig(spec, ("selector", "matchLabels")) or {}
-            draft.put(key, body | {"metadata": named | {"labels": labels}, "spec": template["spec"]})
+            named = {"name": claim, "namespace": metadata["namespace"], "labels": labels}
+            finalizers = {"finalizers": ["kubernetes.io/pvc-protection"]}
+            body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "spec": template["spec"]}
+            draft.put(key, body | {"metadata": named | finalizers})
     template = spec["template"]
     given = template["spec"].get("volumes") or []
-    if volumes:
-        template = template | {"spec": template["spec"] | {"volumes": [*given, *volumes]}}
+    address = {"hostname": name} | ({"subdomain": spec["serviceName"]} if spec.get("serviceName") else {})
+    rest = {"volumes": [*given, *volumes]} if volumes else {}
+    template = template | {"spec": template["spec"] | address | rest}
     extra = {
         revisions.HASH: revision,
         "statefulset.kubernetes.io/pod-name": name,

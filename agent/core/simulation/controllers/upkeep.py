@@ -11,6 +11,7 @@ from agent.core.simulation.controllers.common import (
     Controller,
     conditions,
     is_active,
+    is_deleting,
     is_ready,
     resolve,
     set_status,
@@ -18,26 +19,29 @@ from agent.core.simulation.controllers.common import (
 )
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.selectors import selects
-from agent.core.simulation.tables import dig
+from agent.core.simulation.tables import dig, put
 from agent.core.simulation.world import NEVER, Event
+
+PROTECTION: Final = "kubernetes.io/pvc-protection"
 
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
-    """Claims and budgets themselves; a pod concerns the budgets beside it."""
+    """Claims and budgets themselves; a pod concerns those beside it."""
     if event.id.kind in ("PersistentVolumeClaim", "PodDisruptionBudget"):
         return [event.id]
-    return (
-        within(draft, "policy", "PodDisruptionBudget", event.id.namespace)
-        if event.id.group_kind == POD
-        else ()
-    )
+    if event.id.group_kind != POD:
+        return ()
+    claims = within(draft, "", "PersistentVolumeClaim", event.id.namespace) if event.type == "DELETED" else []
+    return claims + within(draft, "policy", "PodDisruptionBudget", event.id.namespace)
 
 
 def sync(draft: Draft, key: ObjectId) -> float:
-    """Bind a claim to a volume that is made up, or count a budget."""
+    """Bind a claim to a volume that is made up, let one go that no pod uses, or count a budget."""
     body = draft.get(key)
     if body is not None and key.kind == "PodDisruptionBudget":
         _count(draft, key, body)
+    elif body is not None and is_deleting(body):
+        _release(draft, key, body)
     elif body is not None and dig(body, ("status", "phase")) != "Bound":
         spec = body["spec"]
         status = {
@@ -48,6 +52,19 @@ def sync(draft: Draft, key: ObjectId) -> float:
         volume = {"volumeName": f"pv-{body['metadata']['uid']}"}
         draft.put(key, body | {"spec": spec | volume, "status": status})
     return NEVER
+
+
+def _release(draft: Draft, key: ObjectId, claim: Body) -> None:
+    """https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection."""
+    pods = (pod for pod_key, pod in draft.of("", "Pod").items() if pod_key.namespace == key.namespace)
+    volumes = (volume for pod in pods for volume in pod["spec"].get("volumes") or ())
+    if any(dig(volume, ("persistentVolumeClaim", "claimName")) == key.name for volume in volumes):
+        return
+    rest = [name for name in claim["metadata"].get("finalizers") or () if name != PROTECTION]
+    if rest:
+        draft.put(key, put(claim, ("metadata", "finalizers"), rest))
+    else:
+        draft.drop(key)
 
 
 def _count(draft: Draft, key: ObjectId, budget: Body) -> None:
