@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from agent.core.backend import SERVICE, backend, wanted_behind
+from agent.core.backend import backend, wanted_behind
 from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
 from agent.core.health import health
 from agent.core.idle import old_pods_using, users_of_role, users_of_subject
@@ -18,6 +18,7 @@ from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.references import pod_template
 from agent.core.situation import Foreign, Situation
 from agent.core.steps import Gate, GateState, Question, Request
+from agent.core.trust import question_of, trusted
 
 _SHOWN = 3
 
@@ -110,6 +111,14 @@ class Gates:
             if entry.cutover_at and obj is not None and self.situation.policy.request_of(obj.body):
                 yield Request(key)
 
+    def trust_questions(self, key: ObjectId, facets: Iterable[Facet]) -> Iterator[Question]:
+        """The certificates that a pointer is about to rely on, once their servers serve."""
+        for facet in facets:
+            if facet.kind is FacetKind.POINTS and facet.new is not None and self.serves(facet.new).is_open:
+                question = question_of(self.situation, key, facet)
+                if question is not None:
+                    yield question
+
     # What one step waits for.
 
     def cutover(self, key: ObjectId, facets: Iterable[Facet]) -> tuple[Gate, ...]:
@@ -118,6 +127,8 @@ class Gates:
         for facet in facets:
             if facet.kind is FacetKind.POINTS and facet.new is not None:
                 gates += [self.serves(facet.new), self.granted(facet.new)]
+                certificate = trusted(self.situation, key, facet)
+                gates += [certificate] if certificate else []
                 entry = self.situation.ledger.entries.get(key)
                 if entry is not None and entry.points_back:
                     gates.append(self.stable(entry.points_back, facet.new))
@@ -131,7 +142,7 @@ class Gates:
     def serving_pointers(self, body: Body) -> tuple[Pointer, ...]:
         """The pointers of an object that lead to Services."""
         pointers = pointers_of(body, self.situation.policy)
-        return tuple(p for p in pointers if p.target.kind == SERVICE)
+        return tuple(p for p in pointers if p.target.is_service)
 
     def serves(self, target: Target) -> Gate:
         """The target serves with the capacity it must carry."""

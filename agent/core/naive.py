@@ -27,12 +27,15 @@ def naive_plan(situation: Situation) -> Plan:
     last = {step.id: step for step in plan.steps if step.verb not in _NEVER_APPLIED}
     applied = [_final(step) for step in last.values() if step.body is not None]
     applied.sort(key=lambda step: (policy.rank(step.id.group_kind), step.id))
-    leaving = {key: situation.live.objects[key] for key in maker.departures}
-    deleted = [
-        _ungated(maker.departures[key].steps[0]) for key, live in leaving.items() if not live.is_deleting
-    ]
+    leaving = [step for step in plan.steps if step.id in maker.departures]
+    deleted = [step if _is_going(situation, step) else _ungated(step) for step in leaving]
     deleted.sort(key=lambda step: (-policy.rank(step.id.group_kind), step.id))
     return replace(plan, steps=(*applied, *deleted), handover=())
+
+
+def _is_going(situation: Situation, step: Step) -> bool:
+    """Deleted already: what it waits for is its end."""
+    return situation.live.objects[step.id].is_deleting
 
 
 def _final(step: Step) -> Step:

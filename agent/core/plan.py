@@ -251,6 +251,9 @@ class Maker:
     def _questions(self, steps: tuple[Step, ...]) -> frozenset[Question]:
         wanted: set[Question] = {d.question for d in self.drafts.values() if d.question}
         wanted.update(self.gates.questions())
+        for key, draft in self.drafts.items():
+            if any(step.verb is Verb.CUTOVER for step in draft.steps):
+                wanted.update(self.gates.trust_questions(key, draft.facets))
         for step in steps:
             wanted.update(_accesses(step))
             others = [gate for gate in step.closed_gates if gate.name != "empty"]

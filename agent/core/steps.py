@@ -140,13 +140,22 @@ class Request(NamedTuple):
     pointer: ObjectId
 
 
+class Trust(NamedTuple):
+    """Do the certificates of the Service's ready endpoints verify with this CA bundle (base64 PEM)?"""
+
+    namespace: str
+    service: str
+    port: int
+    bundle: str
+
+
 class NamespaceContents(NamedTuple):
     """What stands in this namespace, of any kind that the server lists?"""
 
     namespace: str
 
 
-Question: TypeAlias = DryRun | Access | Request | NamespaceContents
+Question: TypeAlias = DryRun | Access | Request | Trust | NamespaceContents
 
 
 @dataclass(frozen=True, slots=True)

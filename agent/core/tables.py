@@ -88,7 +88,8 @@ class TargetRow(BaseModel):
     Paths are relative to the row's path; ``name: ""`` is the value itself. ``namespace`` absent means the
     namespace of the object that holds the field; ``cluster_kinds`` have none. With ``kind_from`` (and
     ``group_from``, an API group or apiVersion) the object says the kind, and ``only`` names the kinds that
-    count. ``select`` says how pods are named: a map of labels, or a LabelSelector.
+    count. ``select`` says that objects of the kind are named by their labels: by a map of labels (``pods``
+    without it), or by a LabelSelector; with ``anywhere`` they may stand in every namespace.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -100,7 +101,8 @@ class TargetRow(BaseModel):
     name: PathText = ""
     namespace: PathText | None = None
     cluster_kinds: Texts = ()
-    select: Literal["labels", "label-selector"] = "labels"
+    select: Literal["", "labels", "label-selector"] = ""
+    anywhere: bool = False
     default: str = ""
 
 
@@ -108,12 +110,14 @@ class PointerRow(Row):
     """A field that says where requests go; ``together`` are paths that move in the same write.
 
     ``request`` is the API path that a real request through the pointer asks, with paths of the object in
-    braces (``/apis/{spec.group}/{spec.version}``).
+    braces (``/apis/{spec.group}/{spec.version}``). ``trust`` is where the CA bundle stands (base64 PEM) that
+    the target's certificate must verify with.
     """
 
     target: TargetRow
     together: Texts = ()
     request: str = ""
+    trust: PathText = ""
 
 
 class SharedRow(Row):

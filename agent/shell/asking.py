@@ -18,6 +18,7 @@ from agent.core.steps import (
     Plan,
     Question,
     Request,
+    Trust,
 )
 from agent.errors import ClusterError, Conflict, Forbidden, Invalid, Rejected
 from agent.shell.cluster import Cluster, Resource
@@ -52,6 +53,8 @@ class Asker:
                     return self._access(question)
                 case Request():
                     return self._request(question)
+                case Trust():
+                    return self._trust(question)
                 case NamespaceContents():
                     return self._contents(question)
         except ClusterError as error:
@@ -100,6 +103,10 @@ class Asker:
         status = self.cluster.read(path)
         state = GateState.OPEN if status == _FOUND else GateState.HELD
         return Answer(state, f"GET {path} answers {status}")
+
+    def _trust(self, question: Trust) -> Answer:
+        trouble = self.cluster.verify_serving(*question)
+        return Answer(GateState.HELD if trouble else GateState.OPEN, trouble)
 
     def _contents(self, question: NamespaceContents) -> Answer:
         failed = self.observer.discovery.failed

@@ -97,6 +97,14 @@ class Cluster(Protocol):
         """The HTTP status that a GET of this API path answers (``/apis/group/version``)."""
         ...
 
+    def verify_serving(self, namespace: str, service: str, port: int, bundle: str) -> str:
+        """What is wrong with the certificates of a Service's ready endpoints; empty when all verify.
+
+        ``bundle`` is base64 PEM, the name asked for ``service.namespace.svc``. Raises Unreachable where no
+        endpoint answers.
+        """
+        ...
+
     def watch(self, resource: Resource, resource_version: str, stop: Event) -> Iterator[WatchEvent]:
         """Events after ``resource_version`` in all namespaces until ``stop``; a server's end is retried.
 

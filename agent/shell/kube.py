@@ -16,7 +16,7 @@ from urllib3 import BaseHTTPResponse
 
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.errors import ClusterError, Invalid, NotFound, Unreachable
-from agent.shell import kube_discovery, kube_list, kube_watch
+from agent.shell import kube_discovery, kube_list, kube_trust, kube_watch
 from agent.shell.cluster import Discovery, Listing, Resource, WatchEvent
 from agent.shell.kube_connect import Connection
 from agent.shell.kube_errors import Asked
@@ -25,6 +25,11 @@ from agent.shell.kube_wire import JSON, Request, Wire
 MASKED: Final = frozenset({GroupKind("", "Secret")})
 """Kinds of which a server's refusal may quote what nobody may read."""
 
+_READ: Final = frozenset({"get", "list"})
+_SERVICES: Final = Resource(GroupKind("", "Service"), ("v1",), "services", is_namespaced=True, verbs=_READ)
+_SLICES: Final = Resource(
+    GroupKind("discovery.k8s.io", "EndpointSlice"), ("v1",), "endpointslices", is_namespaced=True, verbs=_READ
+)
 _METADATA: Final = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,{JSON}"
 _APPLY: Final = "application/apply-patch+yaml"
 _MANAGER: Final = "trapeze"
@@ -150,6 +155,15 @@ class KubeCluster:
     def read(self, path: str) -> int:
         """The HTTP status that a GET of this API path answers."""
         return self._wire.ask_status(Request("GET", path, Asked(f"read {path}", self._connection.who)))
+
+    def verify_serving(self, namespace: str, service: str, port: int, bundle: str) -> str:
+        """What is wrong with the certificates behind a Service's port, by handshakes from here."""
+        body = self.get(_SERVICES, ObjectId("", "Service", namespace, service))
+        if body is None:
+            return f"Service {namespace}/{service} does not exist"
+        slices = self.list(_SLICES, namespace, f"kubernetes.io/service-name={service}").items
+        name = f"{service}.{namespace}.svc"
+        return kube_trust.trouble_with(kube_trust.addresses(body, slices, port), name, bundle)
 
     def watch(self, resource: Resource, resource_version: str, stop: Event) -> Iterator[WatchEvent]:
         """Events after ``resource_version`` in all namespaces until ``stop``."""
