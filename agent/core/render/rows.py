@@ -12,6 +12,8 @@ from agent.core.steps import Gate, GateState, Plan, Step, Verb
 
 _BY_OBJECT: Final = (Verb.CREATE, Verb.UPDATE, Verb.DELETE)
 """Verbs whose steps are told by their objects; the others are told by what each of them moves."""
+_BY_WORDS: Final = (Verb.WIDEN, Verb.NARROW)
+"""Verbs that often do the same to several objects: told once, with the names."""
 _SHOWN: Final = 3
 _POSSIBLE: Final = ("served", "housed", "complete")
 """Gates that say only that a step is possible at all: told where they hold it."""
@@ -43,17 +45,19 @@ class Row:
 
     @property
     def subject(self) -> str:
-        """``Deployment apps/web`` of one step, ``12 objects in apps`` or ``12 objects`` of several."""
+        """``Deployment apps/web`` of one step, ``12 objects in apps``, or the names of a few."""
         if len(self.steps) == 1:
             return printable(str(self.head.id))
+        if self.head.verb not in _BY_OBJECT:
+            return _names([printable(str(step.id)) for step in self.steps])
         namespaces = {step.id.namespace for step in self.steps}
         where = namespaces.pop() if len(namespaces) == 1 else ""
         return counted(len(self.steps), "object") + (f" in {printable(where)}" if where else "")
 
     @property
     def says(self) -> str:
-        """What the plan says of the step; for several the kinds, with how many of each."""
-        if len(self.steps) == 1:
+        """What the plan says of the step; where several are told by count, how many of each kind."""
+        if len(self.steps) == 1 or self.head.verb not in _BY_OBJECT:
             return printable(self.head.says)
         kinds = Counter(str(step.id).removesuffix(f" {step.id.path}") for step in self.steps)
         return printable(", ".join(kind if n == 1 else f"{n} {kind}" for kind, n in kinds.items()))
@@ -90,8 +94,8 @@ def reason_of(gate: Gate) -> str:
 def rows(plan: Plan) -> tuple[Row, ...]:
     """The steps of ``plan`` in their order, neighbours that are alike together.
 
-    Alike means: the same verb and category, behind gates that want the same, all open or all held; where
-    a verb moves or narrows something, one step is one row, since each says what it moves.
+    Alike means: the same verb and category, behind gates that want the same, all open or all held; a
+    step that moves something is a row of its own, and one that widens or narrows unless it says the same.
     """
     found: list[Row] = []
     for number, step in enumerate(plan.steps, start=1):
@@ -108,9 +112,18 @@ def rows_written(plan: Plan, written: Iterable[Step]) -> tuple[Row, ...]:
     found: dict[tuple[Verb, str], Row] = {}
     for number, step in enumerate(written, start=1):
         gates = tuple(_condensed(step.gates, plan.handover))
-        key = (step.verb, "" if step.verb in _BY_OBJECT else step.key)
+        key = (
+            step.verb,
+            "" if step.verb in _BY_OBJECT else step.says if step.verb in _BY_WORDS else step.key,
+        )
         found[key] = _with(found[key], step, gates) if key in found else Row(number, (step,), (gates,))
     return tuple(found.values())
+
+
+def _names(names: Sequence[str]) -> str:
+    if len(names) > _SHOWN:
+        return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def waits_for_service(row: Row) -> bool:
@@ -126,7 +139,7 @@ def _is_alike(row: Row, step: Step, gates: Sequence[Gate]) -> bool:
     head = row.head
     return (
         head.verb is step.verb
-        and head.verb in _BY_OBJECT
+        and (head.verb in _BY_OBJECT or (head.verb in _BY_WORDS and head.says == step.says))
         and head.category is step.category
         and head.is_open is step.is_open
         and [gate.wants for gate in row.gates[0]] == [gate.wants for gate in gates]
