@@ -1,42 +1,41 @@
-"""What an upgrade must have come to: live equals the release, nothing old is left, the ledger says so."""
+"""What an site must have come to: live equals the release, nothing old is left, the ledger says so."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from agent.build import tools_of
-from agent.core.ledger import GenerationState, Ledger
+from agent.core.ledger import GenerationState
 from agent.core.model import SET_LABEL, Body
 from agent.core.policy import id_of
 from tests.e2e.releases import Files
-from tests.e2e.upgrade import SET, Upgrade, bodies
+from tests.e2e.site import Site, bodies
 from tests.rig.resources import all_resources
 
 
-def assert_in_service(upgrade: Upgrade, files: Files) -> None:
+def assert_in_service(site: Site, files: Files) -> None:
     """The cluster has the release, whole, and nothing else of the set; the ledger calls it in service."""
     wanted = bodies(files)
-    live = {id_of(body): body for body in members(upgrade)}
+    live = {id_of(body): body for body in members(site)}
     assert not wanted.keys() - live.keys()
     # What the aggregated API serves is seen a second time in its storage, as the same object.
     known = {live[key]["metadata"]["uid"] for key in wanted}
     assert not [str(key) for key, body in live.items() if body["metadata"]["uid"] not in known]
     differing = {str(key): list(differences(body, live[key])) for key, body in wanted.items()}
     assert not any(differing.values()), {key: found for key, found in differing.items() if found}
-    ledger = ledger_of(upgrade)
+    ledger = site.ledger()
     newest = ledger.newest
     assert newest is not None
     assert newest.state is GenerationState.IN_SERVICE
-    assert newest.revision == upgrade.head
+    assert newest.revision == site.head
     assert sorted(ledger.entries) == sorted(wanted)
     assert (ledger.holds, ledger.intent) == ({}, None)
     assert {g.state for g in ledger.generations if g is not newest} <= {GenerationState.ABSENT}
 
 
-def assert_gone(upgrade: Upgrade, old: Files, new: Files) -> None:
+def assert_gone(site: Site, old: Files, new: Files) -> None:
     """None of the objects that only the old release has is there, and its namespace is gone."""
-    api, resources = upgrade.cluster.api, upgrade.cluster.resources
+    api, resources = site.cluster.api, site.cluster.resources
     only_old = bodies(old).keys() - bodies(new).keys()
     assert only_old
     for key in sorted(only_old):
@@ -45,19 +44,14 @@ def assert_gone(upgrade: Upgrade, old: Files, new: Files) -> None:
         assert api.find(resource.path(key.name, key.namespace or None)) is None, str(key)
 
 
-def members(upgrade: Upgrade) -> Iterator[Body]:
+def members(site: Site) -> Iterator[Body]:
     """Every live object of any kind that carries the set's label."""
-    api = upgrade.cluster.api
+    api = site.cluster.api
     for resource in all_resources(api):
         if resource.kind in {"Endpoints", "EndpointSlice"}:
             continue  # their controllers copy the labels of the Service
-        found = api.get(f"{resource.collection()}?labelSelector={SET_LABEL}%3D{SET}")["items"]
+        found = api.get(f"{resource.collection()}?labelSelector={SET_LABEL}%3D{site.set_name}")["items"]
         yield from ({**body, "apiVersion": resource.api_version, "kind": resource.kind} for body in found)
-
-
-def ledger_of(upgrade: Upgrade) -> Ledger:
-    """The set's ledger as it stands in the cluster."""
-    return tools_of(upgrade.settings).store.load(SET)[0]
 
 
 def differences(wanted: Any, live: Any, path: str = "") -> Iterator[str]:

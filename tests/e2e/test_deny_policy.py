@@ -13,8 +13,9 @@ from agent.shell.report import Order
 from tests.e2e.judges import assert_gone, assert_in_service
 from tests.e2e.objects import API_SERVICE, BINDING, DENY_BLOCKS, DENY_STORED, NEW, points_at, subjects
 from tests.e2e.results import note
+from tests.e2e.site import bodies
 from tests.e2e.timeline import Timeline
-from tests.e2e.upgrade import SAMPLES, Upgrade, bodies
+from tests.e2e.upgrade import SAMPLES, Upgrade
 
 STORED = "/apis/crd.projectcalico.org/v1/namespaces/calico-system/networkpolicies"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from agent.core.steps import Verb
 from agent.shell.report import Report
 from tests.e2e.command import trapeze
-from tests.e2e.judges import assert_gone, assert_in_service, ledger_of
+from tests.e2e.judges import assert_gone, assert_in_service
 from tests.e2e.objects import API_SERVICE, NEW, SERVER, is_ready, points_at
 from tests.e2e.results import note
 from tests.e2e.timeline import Timeline
@@ -45,7 +45,7 @@ def assert_held(upgrade: Upgrade, begun: float) -> None:
     live = upgrade.cluster.get("apiregistration.k8s.io/v1", "APIService", API_SERVICE.name)
     assert live is not None
     assert points_at(live) == upgrade.layout.old.namespace
-    hold = ledger_of(upgrade).holds[CUTOVER]
+    hold = upgrade.ledger().holds[CUTOVER]
     assert begun <= hold.since <= time.time()
     assert "0 of 2 endpoints ready" in hold.reason
     said = trapeze(upgrade.config, "status", "--output", "json")
