@@ -18,6 +18,7 @@ from agent.core.health import health
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.paths import Wild
 from agent.core.policy import PODS, group_kind_of, id_of
+from agent.core.selectors import labels_wanted
 from agent.core.situation import Situation
 from agent.core.steps import GateState
 from agent.core.workloads import is_ready, labels_of_template, ready_since, trouble_of
@@ -48,7 +49,12 @@ def backend(situation: Situation, target: Target) -> Backend:
     if unknown:
         return Backend(GateState.UNKNOWN, 0, 0, unknown)
     if target.kind == PODS:
-        return _of_pods(situation, target, _matching_pods(situation, target))
+        pods = _matching_pods(situation, target)
+        if target.is_watched and not pods and not _workloads(situation, target):
+            return Backend(GateState.OPEN, 0, 0, f"there are no {target}")
+        return _of_pods(situation, target, pods)
+    if not target.name:
+        return _of_labelled(situation, target)
     if target.kind == SERVICE:
         return _of_service(situation, target)
     return _of_object(situation, target)
@@ -56,21 +62,30 @@ def backend(situation: Situation, target: Target) -> Backend:
 
 def wanted_behind(situation: Situation, target: Target) -> str:
     """How many endpoints the target is to have once everything desired stands, in words."""
-    selector = dict(target.selector)
+    labels = target.labels if target.kind == PODS else None
     bodies = [obj.body for obj in situation.workloads.templated if obj.id not in situation.desired.manifests]
     bodies += [manifest.body for manifest in situation.desired.manifests.values()]
     for body in bodies:
         if target.kind == SERVICE and id_of(body) == target.id:
-            selector = (body.get("spec") or {}).get("selector") or {}
-    if not selector:
+            labels = labels_wanted((body.get("spec") or {}).get("selector"), "labels")
+    if labels is None:
         return "an endpoint"
     number = sum(
         capacity(situation, body)
         for body in bodies
         if id_of(body).namespace == target.namespace
-        and selector.items() <= labels_of_template(situation.policy, body).items()
+        and labels.match(labels_of_template(situation.policy, body))
     )
     return "1 endpoint" if number <= 1 else f"{number} endpoints"
+
+
+def _of_labelled(situation: Situation, target: Target) -> Backend:
+    """Objects that are watched by their labels: all of those that are there serve."""
+    objects = situation.live.of_kind(*target.kind)
+    there = [obj for obj in objects if target.takes(obj.id.namespace, obj.labels)]
+    seen = [backend(situation, Target(obj.id.group_kind, obj.id.namespace, obj.id.name)) for obj in there]
+    waiting = next((one for one in seen if one.state is not GateState.OPEN), None)
+    return waiting or Backend(GateState.OPEN, len(seen), len(seen), f"{len(seen)} {target} serve")
 
 
 def _of_object(situation: Situation, target: Target) -> Backend:
@@ -118,17 +133,22 @@ def _listed_pods(situation: Situation, service: LiveObject) -> _Listed:
 
 
 def _matching_pods(situation: Situation, target: Target) -> list[LiveObject]:
-    wanted = dict(target.selector)
+    return [pod for pod in situation.workloads.running if target.takes(pod.id.namespace, pod.labels)]
+
+
+def _workloads(situation: Situation, target: Target) -> list[LiveObject]:
+    """Root workloads whose pods are meant."""
     return [
-        pod
-        for pod in situation.workloads.running
-        if pod.id.namespace == target.namespace and wanted.items() <= pod.labels.items()
+        workload
+        for workload in situation.workloads.templated
+        if situation.workloads.owner(workload) is None
+        and target.takes(workload.id.namespace, labels_of_template(situation.policy, workload.body))
     ]
 
 
 def _of_pods(situation: Situation, target: Target, pods: Iterable[LiveObject]) -> Backend:
     """``pods`` are those that are reachable; all that match are looked at for what is wrong."""
-    workloads = situation.workloads.selected(target.namespace, dict(target.selector))
+    workloads = _workloads(situation, target)
     wanted = max(sum(capacity(situation, workload.body) for workload in workloads), 1)
     current = situation.workloads.is_of_current_template
     ready = [pod for pod in pods if is_ready(pod) and (current(pod) or not workloads)]

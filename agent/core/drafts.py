@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from agent.core.backend import SERVICE
 from agent.core.classify import Facet, FacetKind, classify, facets, pointers_of
 from agent.core.diff import by_server, three_way
 from agent.core.forms import final, widened
@@ -247,7 +246,7 @@ class Drafter:
         return Source(self.situation.desired.revision, manifest.origin.file, manifest.origin.document)
 
     def _is_pointer(self, body: Body) -> bool:
-        return any(p.target.kind == SERVICE for p in pointers_of(body, self.situation.policy))
+        return any(p.target.is_service for p in pointers_of(body, self.situation.policy))
 
 
 def _said(part: Facet, verb: Verb) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agent.core.model import Body, LiveObject, ObjectId
-from agent.core.references import PodSelector, Reference, pod_template, uses
+from agent.core.references import Reference, pod_template, uses
 from agent.core.situation import Situation
+from agent.core.targets import Target
 from agent.core.workloads import service_account_of
 
 
@@ -103,5 +104,5 @@ def services_selecting(situation: Situation, workload: LiveObject) -> Iterator[L
     for service in situation.live.of_kind("", "Service"):
         for reference in uses(service.body, situation.policy):
             target = reference.target
-            if isinstance(target, PodSelector) and target.matches(workload.id.namespace, labels):
+            if isinstance(target, Target) and target.takes(workload.id.namespace, labels):
                 yield service

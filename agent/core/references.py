@@ -4,58 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from agent.core import targets
 from agent.core.fields import find, get
-from agent.core.model import Body, FieldPath, ObjectId
+from agent.core.model import Body, FieldPath, GroupKind, ObjectId
+from agent.core.paths import Pattern
 from agent.core.policy import PODS, Policy, group_kind_of, id_of
 from agent.core.tables import TargetRow
-
-
-class Requirement(NamedTuple):
-    """One matchExpression of a LabelSelector: ``operator`` is In, NotIn, Exists or DoesNotExist."""
-
-    key: str
-    operator: str
-    values: tuple[str, ...]
-
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels meet it; an operator that is not known is met by nothing."""
-        match self.operator:
-            case "In":
-                return labels.get(self.key) in self.values
-            case "NotIn":
-                return labels.get(self.key) not in self.values
-            case "Exists":
-                return self.key in labels
-            case "DoesNotExist":
-                return self.key not in labels
-            case _:
-                return False
-
-
-class PodSelector(NamedTuple):
-    """Pods of a namespace by their labels; no labels and no requirements is every pod of it."""
-
-    namespace: str
-    labels: tuple[tuple[str, str], ...]
-    requirements: tuple[Requirement, ...] = ()
-
-    def matches(self, namespace: str, labels: Mapping[str, str]) -> bool:
-        """Whether a pod (or a template) there with these labels is meant."""
-        return (
-            namespace == self.namespace
-            and all(labels.get(key) == value for key, value in self.labels)
-            and all(requirement.matches(labels) for requirement in self.requirements)
-        )
+from agent.core.targets import Target, target_of
 
 
 class Reference(NamedTuple):
-    """One field that names another object; with ``grants`` the holder serves what it names."""
+    """One field that names an object, or objects by their labels; with ``grants`` the holder serves them."""
 
     path: FieldPath
-    target: ObjectId | PodSelector
+    target: ObjectId | Target
     grants: bool = False
 
 
@@ -67,41 +30,17 @@ def uses(body: Body, policy: Policy) -> tuple[Reference, ...]:
     kind = policy.of(group_kind_of(body))
     own = id_of(body).namespace
     found: list[Reference] = []
-    rows: list[tuple[Any, TargetRow, bool]] = [(p.pattern, p.row.target, False) for p in kind.pointers]
+    named = {p.pattern for p in kind.references}
+    rows: list[tuple[Pattern, TargetRow, bool]] = [
+        (p.pattern, p.row.target, False) for p in kind.pointers if p.pattern not in named
+    ]
     rows += [(p.pattern, p.row.target, p.row.grants) for p in kind.references]
     for pattern, row, grants in rows:
         for path, value in find(body, pattern, kind.rules):
-            target = _target(row, value, own)
+            target = target_of(row, value, own)
             if target is not None:
-                found.append(Reference(path, target, grants))
+                found.append(Reference(path, target.id or target, grants))
     return tuple(found)
-
-
-def _target(row: TargetRow, value: Any, own: str) -> ObjectId | PodSelector | None:
-    kind = targets.kind_named(row, value)
-    if kind is None or value is None:
-        return None
-    if kind == PODS and row.kind == "pods":
-        return _selector(row, value, own)
-    name = targets.name_of(row, value)
-    return ObjectId(*kind, targets.namespace_of(row, kind, value, own), name) if name else None
-
-
-def _selector(row: TargetRow, value: Any, own: str) -> PodSelector | None:
-    """A map of labels that is empty selects nothing (a Service), an empty LabelSelector everything."""
-    if not isinstance(value, dict):
-        return None
-    if row.select == "labels":
-        return PodSelector(own, _pairs(value)) if value else None
-    requirements = tuple(
-        Requirement(str(one.get("key")), str(one.get("operator")), tuple(map(str, one.get("values") or ())))
-        for one in value.get("matchExpressions") or ()
-    )
-    return PodSelector(own, _pairs(value.get("matchLabels") or {}), requirements)
-
-
-def _pairs(labels: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((str(key), str(value)) for key, value in labels.items()))
 
 
 def pod_template(body: Body, policy: Policy) -> Body | None:
@@ -172,22 +111,23 @@ class Graph:
         return granters
 
     @cached_property
-    def _pods(self) -> dict[str, list[tuple[ObjectId, Mapping[str, str]]]]:
-        """By namespace, everything that is a pod or makes pods, with the labels of those."""
-        pods: dict[str, list[tuple[ObjectId, Mapping[str, str]]]] = {}
+    def _labelled(self) -> dict[GroupKind, list[tuple[ObjectId, Mapping[str, str]]]]:
+        """By kind, everything with its labels; workloads stand under the pods that they make."""
+        found: dict[GroupKind, list[tuple[ObjectId, Mapping[str, str]]]] = {}
         for object_id, body in self._objects.items():
             template = pod_template(body, self._policy)
-            if template is not None:
-                labels = (template.get("metadata") or {}).get("labels") or {}
-                pods.setdefault(object_id.namespace, []).append((object_id, labels))
-        return pods
+            for kind, holder in ((object_id.group_kind, body), (PODS, template)):
+                if holder is not None:
+                    labels = (holder.get("metadata") or {}).get("labels") or {}
+                    found.setdefault(kind, []).append((object_id, labels))
+        return found
 
     def _resolved(self, object_id: ObjectId, body: Body) -> Iterator[tuple[ObjectId, bool]]:
         for _, target, grants in uses(body, self._policy):
-            if isinstance(target, PodSelector):
-                for pod, labels in self._pods.get(target.namespace, ()):
-                    if pod != object_id and target.matches(target.namespace, labels):
-                        yield pod, grants
+            if isinstance(target, Target):
+                for other, labels in self._labelled.get(target.kind, ()):
+                    if other != object_id and target.takes(other.namespace, labels):
+                        yield other, grants
             else:
                 yield self._there(target), grants
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from agent.core.fields import find, get
@@ -9,29 +10,52 @@ from agent.core.model import Body, FieldPath, GroupKind, ObjectId
 from agent.core.paths import parse_pattern
 from agent.core.policy import PODS, Policy, group_kind, group_kind_of, id_of
 from agent.core.rules import MISSING, Rule
+from agent.core.selectors import Labels, Requirement, labels_wanted
 from agent.core.tables import TargetRow
 
 _PLAIN: Final = Rule()
+_SERVICE: Final = GroupKind("", "Service")
 
 
 class Target(NamedTuple):
-    """What a pointer names: an object, or (kind Pod, no name) the pods with these labels."""
+    """What a pointer names: an object by its name, or (no name) the objects of a kind with these labels.
+
+    Without a namespace those stand anywhere. ``is_watched`` says that the holder watches or guards what it
+    names (a PodDisruptionBudget, a ServiceMonitor): no request goes through it, and there may be none.
+    """
 
     kind: GroupKind
     namespace: str
     name: str
     selector: tuple[tuple[str, str], ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    is_watched: bool = False
 
     @property
     def id(self) -> ObjectId | None:
-        """The object's identity; None where pods are named by their labels."""
+        """The object's identity; None where objects are named by their labels."""
         return ObjectId(*self.kind, self.namespace, self.name) if self.name else None
+
+    @property
+    def is_service(self) -> bool:
+        """Whether requests go to a Service that is named."""
+        return self.kind == _SERVICE and bool(self.name)
+
+    @property
+    def labels(self) -> Labels:
+        """What the labels of the objects must have."""
+        return Labels(self.selector, self.requirements)
+
+    def takes(self, namespace: str, labels: Mapping[str, str]) -> bool:
+        """Whether an object of the kind there with these labels is meant."""
+        return self.namespace in ("", namespace) and self.labels.match(labels)
 
     def __str__(self) -> str:
         """``Service ns/name``, or ``pods a=b,c=d in ns``."""
         if self.name:
             return str(ObjectId(*self.kind, self.namespace, self.name))
-        return f"pods {','.join(f'{k}={v}' for k, v in self.selector)} in {self.namespace}"
+        what = "pods" if self.kind == PODS else f"{self.kind}s"
+        return f"{what} {str(self.labels) or 'of any label'} in {self.namespace or 'any namespace'}"
 
 
 class Pointer(NamedTuple):
@@ -60,12 +84,20 @@ def target_of(row: TargetRow, value: Any, own: str) -> Target | None:
     kind = kind_named(row, value)
     if kind is None:
         return None
-    if kind == PODS and row.kind == "pods":
-        labels = value if isinstance(value, dict) else {}
-        pairs = tuple(sorted((str(key), str(text)) for key, text in labels.items()))
-        return Target(PODS, own, "", pairs) if pairs else None
+    select = select_of(row)
+    if select:
+        wanted = labels_wanted(value, select)
+        if wanted is None:
+            return None
+        where = "" if row.anywhere else own
+        return Target(kind, where, "", *wanted, is_watched=select == "label-selector")
     name = name_of(row, value)
     return Target(kind, namespace_of(row, kind, value, own), name) if name else None
+
+
+def select_of(row: TargetRow) -> str:
+    """How the row names objects by their labels, or empty where it names them otherwise."""
+    return row.select or ("labels" if row.kind == "pods" else "")
 
 
 def kind_named(row: TargetRow, value: Any) -> GroupKind | None:

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from agent.core.model import Body, ObjectId, path_text
-from agent.core.policy import id_of
-from agent.core.references import Graph, PodSelector, Requirement, uses
+from agent.core.policy import PODS, id_of
+from agent.core.references import Graph, uses
+from agent.core.selectors import Requirement
+from agent.core.targets import Target
 from tests.core.casefiles import shipped
 
 
@@ -148,25 +150,32 @@ CONFIGURED = [
 ]
 
 
-@pytest.mark.parametrize(("holder", "names"), CONFIGURED, ids=lambda value: str(value)[:60])
+@pytest.mark.parametrize(("holder", "names"), CONFIGURED, ids=range(len(CONFIGURED)))
 def test_what_objects_name(holder: Body, names: set[str]) -> None:
     assert {str(reference.target) for reference in uses(holder, shipped())} == names
 
 
+EVERY_POD = Target(PODS, "n", "", is_watched=True)
+
+
 def test_selectors_of_services_budgets_and_policies() -> None:
     service = body("v1", "Service", "x", spec={"selector": {"app": "web"}})
-    assert [r.target for r in uses(service, shipped())] == [PodSelector("n", (("app", "web"),))]
+    assert [r.target for r in uses(service, shipped())] == [Target(PODS, "n", "", (("app", "web"),))]
     without = body("v1", "Service", "x", spec={"selector": {}})
     assert uses(without, shipped()) == ()
     everything = body("networking.k8s.io/v1", "NetworkPolicy", "x", spec={"podSelector": {}})
-    assert [(r.target, r.grants) for r in uses(everything, shipped())] == [(PodSelector("n", ()), True)]
+    assert [(r.target, r.grants) for r in uses(everything, shipped())] == [
+        (Target(PODS, "n", "", is_watched=True), True)
+    ]
     expression = {"key": "tier", "operator": "In", "values": ["a", "b"]}
     budget = body(
         "policy/v1", "PodDisruptionBudget", "x", spec={"selector": {"matchExpressions": [expression]}}
     )
     (reference,) = uses(budget, shipped())
     assert path_text(reference.path) == "spec.selector"
-    assert reference.target == PodSelector("n", (), (Requirement("tier", "In", ("a", "b")),))
+    assert reference.target == Target(
+        PODS, "n", "", (), (Requirement("tier", "In", ("a", "b")),), is_watched=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -179,10 +188,10 @@ def test_selectors_of_services_budgets_and_policies() -> None:
     ],
 )
 def test_requirements(operator: str, matching: list[bool]) -> None:
-    selector = PodSelector("n", (("app", "web"),), (Requirement("tier", operator, ("a",)),))
+    selector = Target(PODS, "n", "", (("app", "web"),), (Requirement("tier", operator, ("a",)),))
     labels = [{"app": "web", "tier": "a"}, {"app": "web"}]
-    assert [selector.matches("n", one) for one in labels] == matching
-    assert not selector.matches("other", labels[0])
+    assert [selector.takes("n", one) for one in labels] == matching
+    assert not selector.takes("other", labels[0])
     assert not Requirement("tier", "Near", ("a",)).matches({"tier": "a"})
 
 
