@@ -66,10 +66,14 @@ def test_it_reads_at_80_columns_within_about_a_minute(played: Played) -> None:
     assert 20 <= played.rested <= 60
 
 
+def test_what_controllers_label_like_their_owner_raises_no_warning(played: Played) -> None:
+    assert "is left alone" not in played.printed
+
+
 def test_it_tells_what_is_previewed_applied_held_and_asked(played: Played) -> None:
     for words in (
         "In this order",
-        "⇔ ClusterRoleBinding library-storage widened",
+        "⇔ ClusterRoleBinding library-delegate-auth, ClusterRoleBinding",
         "‖ cutover APIService v1.library.example held: Service library/catalog",
         "→ APIService v1.library.example cut over",
         "● API 20 of 20   ● webhook 20 of 20   ● web 20 of 20",

@@ -23,6 +23,7 @@ from agent.core.diff import two_way
 from agent.core.drafts import Draft, Drafter
 from agent.core.forms import widened
 from agent.core.gates import Gates
+from agent.core.handoff import is_ours
 from agent.core.ledger import Entry, GenerationState
 from agent.core.model import Action, Body, Category, Finding, Form, LiveObject, ObjectId, Severity
 from agent.core.pruning import NAMESPACE, Pruning
@@ -148,7 +149,8 @@ class Maker:
         yield from (f"applied before, and no longer in Git: {lost}" for lost in self.situation.lost)
         for key, obj in sorted(self.situation.live.objects.items()):
             known = key in self.situation.ledger.entries or key in self.situation.desired.manifests
-            if obj.set_name == self.situation.desired.set_name and not known:
+            # Controllers copy labels onto what they make (EndpointSlices): that is not ours.
+            if not known and is_ours(obj, self.situation.desired.set_name, self.situation.rules.manager):
                 yield f"{key} is left alone: it carries the set's label, but the ledger does not name it"
         for key in self._unwanted():
             live = self.situation.live.get(key)
