@@ -61,7 +61,10 @@ def is_quiet(cluster: Cluster, memory: Memory, commit: str, ledger: Ledger) -> b
         if resource is None:
             return False
         listing = cluster.list_metadata(resource, selector=f"{SET_LABEL}={ledger.set_name}")
-        seen = {id_of(body): fingerprint(body) for body in listing.items}
+        found = [LiveObject(id_of(body), body) for body in listing.items]
+        # Controllers copy labels to what they make (a Service's to its EndpointSlices).
+        own = [o for o in found if o.id in members or not o.metadata.get("ownerReferences")]
+        seen = {obj.id: fingerprint(obj.body) for obj in own}
         if seen.keys() != members or any(_has_moved(k, p, ledger, memory) for k, p in seen.items()):
             return False
     return True
