@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from agent.core.facets import FINDERS, Facet, FacetKind, Sides
+from agent.core.facet import Facet, FacetKind, Sides
+from agent.core.facets import FINDERS
 from agent.core.model import Body, Category, FieldChange, Reason, path_text
 from agent.core.policy import Policy, group_kind_of
 from agent.core.targets import Pointer, Target, pointers_of

@@ -6,88 +6,17 @@ Every rule answers the facets that it finds in ``left``, the fields that no earl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any, Final, TypeAlias
 
 from agent.core import unions
+from agent.core.facet import SHOWN, Facet, FacetKind, Sides, instances
 from agent.core.fields import find, get, rule_at
-from agent.core.model import ABSENT, Body, Category, FieldChange, FieldPath, path_text
-from agent.core.normalize import is_as_defaulted
+from agent.core.model import ABSENT, Category, FieldChange, FieldPath, path_text
+from agent.core.moves import pointers
 from agent.core.paths import contains, covers, instance
-from agent.core.policy import KindPolicy, Policy, id_of
 from agent.core.rules import MISSING
-from agent.core.tables import CapacityRow, PartRow, Placed, PointerRow, SharedRow
-from agent.core.targets import Target, target_of
-
-_SHOWN: Final = 3
-
-
-class FacetKind(Enum):
-    """What a part of an in-place change does."""
-
-    ADDS = "adds"
-    """Nothing is taken away: fields set, rollouts that keep the old pods until new ones are ready."""
-    UNION = "union"
-    """A shared list: widened to the union, narrowed later."""
-    POINTS = "points"
-    """A pointer: moves in one write when its target serves."""
-    PART = "part"
-    """A port, a key, a path, a version goes."""
-    CAPACITY = "capacity"
-    """A number of replicas goes down."""
-    IMMUTABLE = "immutable"
-    """The API server refuses it in place."""
-    DOWNTIME = "downtime"
-    """A rollout that stops old pods before new ones are ready."""
-
-
-@dataclass(frozen=True, slots=True)
-class Facet:
-    """One part of an in-place change.
-
-    ``path`` is the shared list, the pointer, the part. For UNION ``added`` are entries that live lacks,
-    ``removed`` entries that only a former Git version wanted, ``foreign`` entries that no Git version had.
-    ``gains`` and ``loses`` say the first two in words. For POINTS ``old`` and ``new`` are what live and
-    desired point at (None: at nothing that is named).
-    """
-
-    kind: FacetKind
-    category: Category
-    fields: tuple[FieldChange, ...]
-    reason: str
-    path: FieldPath = ()
-    added: tuple[Any, ...] = ()
-    removed: tuple[Any, ...] = ()
-    foreign: tuple[Any, ...] = ()
-    gains: str = ""
-    loses: str = ""
-    old: Target | None = None
-    new: Target | None = None
-
-
-@dataclass(frozen=True)
-class Sides:
-    """What the rules look at: the two bodies, what was applied, and the tables of the kind."""
-
-    desired: Body
-    live: Body
-    applied: tuple[Body, ...]
-    policy: Policy
-    kind: KindPolicy
-
-    def wanted(self, path: FieldPath) -> Any:
-        """The desired value at a path, or MISSING."""
-        return get(self.desired, path, self.kind.rules)
-
-    def has(self, path: FieldPath) -> Any:
-        """The live value at a path, or MISSING."""
-        return get(self.live, path, self.kind.rules)
-
-    @property
-    def namespace(self) -> str:
-        """Where the object stands."""
-        return id_of(self.desired).namespace or id_of(self.live).namespace
+from agent.core.tables import CapacityRow, PartRow, Placed, SharedRow
+from agent.core.targets import target_of
 
 
 def _immutable(sides: Sides, left: Sequence[FieldChange]) -> Iterator[Facet]:
@@ -102,14 +31,14 @@ def _immutable(sides: Sides, left: Sequence[FieldChange]) -> Iterator[Facet]:
         when = placed.row.when
         both = {"live": sides.live, "desired": sides.desired}
         if touched and (not when or sides.policy.holds(when, otherwise=True, **both)):
-            what = ", ".join(path_text(change.path) for change in touched[:_SHOWN])
+            what = ", ".join(path_text(change.path) for change in touched[:SHOWN])
             reason = f"the API server refuses to change {what} in place"
             yield Facet(FacetKind.IMMUTABLE, Category.PRUNE, touched, reason, touched[0].path)
 
 
 def _unions(sides: Sides, left: Sequence[FieldChange]) -> Iterator[Facet]:
     for placed in sides.kind.shared:
-        for path in _instances(sides, placed):
+        for path in instances(sides, placed):
             touched = _touched(placed.row, path, left)
             if touched and not _moves_too(sides, placed, path):
                 yield from _union(sides, placed.row, path, touched)
@@ -132,7 +61,7 @@ def _moves_too(sides: Sides, placed: Placed[SharedRow], path: FieldPath) -> bool
         target_of(pointer.row.target, sides.wanted(at), sides.namespace)
         != target_of(pointer.row.target, sides.has(at), sides.namespace)
         for pointer in sides.kind.pointers
-        for at in _instances(sides, pointer)
+        for at in instances(sides, pointer)
         if path[: len(at)] == at
         or any(instance(pointer.pattern_of(t), at) == path for t in pointer.row.together)
     )
@@ -171,63 +100,9 @@ def _union_reason(row: SharedRow, path: FieldPath, result: unions.Union) -> str:
 
 
 def _listed(row: SharedRow, entries: Sequence[Any]) -> str:
-    texts = [unions.entry_text(row, entry) for entry in entries[:_SHOWN]]
-    more = f" and {len(entries) - _SHOWN} more" if len(entries) > _SHOWN else ""
+    texts = [unions.entry_text(row, entry) for entry in entries[:SHOWN]]
+    more = f" and {len(entries) - SHOWN} more" if len(entries) > SHOWN else ""
     return ", ".join(texts) + more
-
-
-def _pointers(sides: Sides, left: Sequence[FieldChange]) -> Iterator[Facet]:
-    for placed in sides.kind.pointers:
-        for path in _instances(sides, placed):
-            moving = [path, *(instance(placed.pattern_of(text), path) for text in placed.row.together)]
-            touched = tuple(change for change in left if any(_meets(change, one) for one in moving))
-            if not any(_meets(change, path) for change in left) and not touched:
-                continue
-            old = target_of(placed.row.target, sides.has(path), sides.namespace)
-            new = target_of(placed.row.target, sides.wanted(path), sides.namespace)
-            if new is None and _goes_as_part(sides, path):
-                continue
-            if old is None and new is None and not _points_elsewhere(touched, path):
-                continue
-            category = Category.ADDITIVE if _is_new(sides, path) else Category.REPOINT
-            reason = _points_reason(path, old, new, touched)
-            yield Facet(FacetKind.POINTS, category, touched, reason, path, old=old, new=new)
-
-
-def _is_new(sides: Sides, path: FieldPath) -> bool:
-    value = sides.has(path)
-    return value is MISSING or is_as_defaulted(value, rule_at(path, sides.kind.rules))
-
-
-def _meets(change: FieldChange, path: FieldPath) -> bool:
-    """Whether the change lies at or below the path, or adds or takes away what holds it."""
-    shorter = min(len(change.path), len(path))
-    return change.path[:shorter] == path[:shorter]
-
-
-def _points_elsewhere(touched: Sequence[FieldChange], path: FieldPath) -> bool:
-    return any(change.path[: len(path)] == path for change in touched)
-
-
-def _goes_as_part(sides: Sides, path: FieldPath) -> bool:
-    """The pointer goes with something that is a part of the object: that part says so."""
-    return any(
-        covers(placed.pattern, path) and sides.wanted(path[: len(placed.pattern)]) is MISSING
-        for placed in sides.kind.parts
-        if placed.row.value is None
-    )
-
-
-def _points_reason(
-    path: FieldPath, old: Target | None, new: Target | None, touched: Sequence[FieldChange]
-) -> str:
-    where = path_text(path)
-    if old == new:
-        what = ", ".join(path_text(change.path) for change in touched[:_SHOWN])
-        return f"{where} keeps pointing at {new}; {what} changes with it" if new else f"{where} changes"
-    if old is None:
-        return f"{where} will point at {new}"
-    return f"{where} moves from {old} to {new or 'nothing that is named'}"
 
 
 def _parts(sides: Sides, left: Sequence[FieldChange]) -> Iterator[Facet]:
@@ -274,14 +149,7 @@ def _downtime(sides: Sides, left: Sequence[FieldChange]) -> Iterator[Facet]:
             yield Facet(FacetKind.DOWNTIME, Category.PRUNE, touched, placed.row.says, touched[0].path)
 
 
-def _instances(sides: Sides, placed: Placed[PointerRow] | Placed[SharedRow]) -> list[FieldPath]:
-    """Every path that the row names in either body, live ones first."""
-    paths = [path for path, _ in find(sides.live, placed.pattern, sides.kind.rules)]
-    paths += [path for path, _ in find(sides.desired, placed.pattern, sides.kind.rules)]
-    return list(dict.fromkeys(paths))
-
-
 Finder: TypeAlias = Callable[[Sides, Sequence[FieldChange]], Iterator[Facet]]
 
-FINDERS: Final[tuple[Finder, ...]] = (_immutable, _unions, _pointers, _parts, _capacity, _downtime)
+FINDERS: Final[tuple[Finder, ...]] = (_immutable, _unions, pointers, _parts, _capacity, _downtime)
 """In this order: what is refused is nothing else, and a shared bundle may stand inside a pointer."""

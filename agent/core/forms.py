@@ -6,12 +6,12 @@ so that nothing of somebody else's is taken over.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from agent.core import unions
-from agent.core.facets import Facet, FacetKind
-from agent.core.fields import get, put, rule_at
+from agent.core.facet import Facet, FacetKind
+from agent.core.fields import find, get, put, rule_at
 from agent.core.model import ABSENT, Body, FieldPath
 from agent.core.normalize import ORDER
 from agent.core.paths import covers
@@ -48,7 +48,7 @@ def widened(
     for facet in parts:
         if facet.kind is FacetKind.UNION:
             body = _joined(body, facet, kind, keep_removed=True, keep_foreign=keep_foreign)
-    return body
+    return _with_one(body, {False: live, True: desired}, parts, kind, moved=moved)
 
 
 def final(desired: Body, parts: Sequence[Facet], policy: Policy, *, keep_foreign: bool) -> Body:
@@ -92,6 +92,18 @@ def _left_out(body: Body, pointer: FieldPath, kind: KindPolicy) -> Body:
         item = get(body, pointer[:end], kind.rules)
         if isinstance(item, dict) and item.keys() <= set(rule_at(pointer[: end - 1], kind.rules).keys):
             body = _put(body, pointer[:end], MISSING, kind)
+    return body
+
+
+def _with_one(
+    body: Body, sides: Mapping[bool, Body], parts: Sequence[Facet], kind: KindPolicy, *, moved: bool
+) -> Body:
+    """With one item for each flag that only one may have: live's until its pointer has moved."""
+    for placed in kind.sole:
+        pointer = placed.pattern_of(placed.row.follows)
+        waits = not moved and any(p.kind is FacetKind.POINTS and covers(pointer, p.path) for p in parts)
+        for path, _ in list(find(body, placed.pattern, kind.rules)):
+            body = _put(body, path, get(sides[not waits], path, kind.rules) is True, kind)
     return body
 
 

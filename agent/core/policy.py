@@ -62,6 +62,7 @@ class KindPolicy:
     pointers: tuple[Placed[tables.PointerRow], ...]
     shared: tuple[Placed[tables.SharedRow], ...]
     parts: tuple[Placed[tables.PartRow], ...]
+    sole: tuple[Placed[tables.SoleRow], ...]
     capacity: tuple[Placed[tables.CapacityRow], ...]
     immutable: tuple[Placed[tables.ImmutableRow], ...]
     downtime: tuple[Placed[tables.DowntimeRow], ...]
@@ -185,6 +186,7 @@ class Policy:
             pointers=placed(own.pointers),
             shared=placed(own.shared),
             parts=placed(own.parts),
+            sole=placed(own.sole),
             capacity=placed(own.capacity),
             immutable=placed(own.immutable),
             downtime=placed(own.downtime),

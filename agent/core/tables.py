@@ -106,8 +106,20 @@ class TargetRow(BaseModel):
     default: str = ""
 
 
+class Setting(BaseModel):
+    """A field that is set to a value."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    path: PathText
+    value: Any
+
+
 class PointerRow(Row):
     """A field that says where requests go; ``together`` are paths that move in the same write.
+
+    ``arming`` are fields that send more requests there when they are set to a value: they wait for the
+    backend as a move does, and go back at once.
 
     ``request`` is the API path that a real request through the pointer asks, with paths of the object in
     braces (``/apis/{spec.group}/{spec.version}``). ``trust`` is where the CA bundle stands (base64 PEM) that
@@ -116,6 +128,7 @@ class PointerRow(Row):
 
     target: TargetRow
     together: Texts = ()
+    arming: tuple[Setting, ...] = ()
     request: str = ""
     trust: PathText = ""
 
@@ -139,6 +152,12 @@ class PartRow(Row):
 
     says: str
     value: Any = None
+
+
+class SoleRow(Row):
+    """A flag that exactly one item of a list has; it stays where live has it until ``follows`` has moved."""
+
+    follows: PathText
 
 
 class CapacityRow(Row):
@@ -216,6 +235,7 @@ class Tables(BaseModel):
     pointers: tuple[PointerRow, ...] = ()
     shared: tuple[SharedRow, ...] = ()
     parts: tuple[PartRow, ...] = ()
+    sole: tuple[SoleRow, ...] = ()
     capacity: tuple[CapacityRow, ...] = ()
     immutable: tuple[ImmutableRow, ...] = ()
     downtime: tuple[DowntimeRow, ...] = ()
