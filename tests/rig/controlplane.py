@@ -131,6 +131,19 @@ class ControlPlane:
                 )
             time.sleep(0.05)
 
+    def restart(self, name: str) -> None:
+        """Kill a component and start it again with the same flags; returns when its process runs."""
+        at = [Path(log.name).stem for log in self._logs].index(name)
+        command = self._children[at].args
+        self._children[at].kill()
+        self._children[at].wait()
+        environment = os.environ | {"PATH": search_path()}
+        log = self._logs[at]
+        self._children[at] = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
+        )
+        prefer(self._children[at].pid)
+
     def check(self) -> None:
         """Raise RigError when a component has ended."""
         for child, log in zip(self._children, self._logs, strict=True):

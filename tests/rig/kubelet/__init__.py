@@ -19,5 +19,8 @@ every request, and `--need-at-start=PATH`, read before the ports open; both can 
 certificate of that Secret, which the pod waits for as for any volume (default: a certificate of the rig's
 authority for *.NAMESPACE.svc).
 
+A node annotated `standin.dev/stands-in-for-all` is for releases of others: pods of images that nobody has
+here are ready without a port, a probe or what they mount, and a test answers at their addresses.
+
 Knobs are annotations `standin.dev/<knob>` on the pod (in a template, or put on the running pod), see `knobs`.
 """

@@ -30,10 +30,12 @@ class Container:
         message: the same in more words.
         restarts: how often it was started again.
         ended: the exit code it ended with for good; None before.
+        is_mimed: it opens no port and needs no probe: somebody else answers at its address.
     """
 
     spec: dict[str, Any]
     address: str
+    is_mimed: bool = False
     serving: Serving = field(default_factory=Serving)
     started: float | None = None
     waiting: str = "ContainerCreating"
@@ -47,7 +49,7 @@ class Container:
     _back_off: float = FIRST_BACK_OFF
 
     def __post_init__(self) -> None:
-        self.probe = Probe(self.spec, self.address)
+        self.probe = Probe({} if self.is_mimed else self.spec, self.address)
 
     def configure(self, pod: dict[str, Any], own: Api, certificate: Callable[[str | None], KeyPair]) -> None:
         """Make the app; a flag that it does not know leaves the container waiting with the message."""
@@ -108,7 +110,7 @@ class Container:
         self.probe.hurry()
 
     def _ports(self) -> list[int]:
-        rows = self.spec.get("ports") or []
+        rows = () if self.is_mimed else self.spec.get("ports") or ()
         return [
             port_number(row["containerPort"], self.spec)
             for row in rows

@@ -19,6 +19,7 @@ from tests.rig.resources import Resources
 NODE = f"/api/v1/nodes/{components.NODE_NAME}"
 PODS = "/api/v1/pods"
 TOKEN_SECONDS = 24 * 3600
+STANDS_IN = "standin.dev/stands-in-for-all"
 
 
 class Node:
@@ -35,6 +36,7 @@ class Node:
         self._capacity = CAPACITY
         self._labels: dict[str, str] = {}
         self._certificates: dict[str, KeyPair] = {}
+        self.stands_in_for_all = False
 
     def run(self) -> None:
         """Make the Node, then follow Node and pods for ever."""
@@ -100,7 +102,9 @@ class Node:
 
     def _node_seen(self, _event: str | None, bodies: list[dict[str, Any]]) -> None:
         for body in bodies:
-            wanted = int((body["metadata"].get("annotations") or {}).get("standin.dev/pods", CAPACITY))
+            notes = body["metadata"].get("annotations") or {}
+            self.stands_in_for_all = STANDS_IN in notes
+            wanted = int(notes.get("standin.dev/pods", CAPACITY))
             if wanted != self._capacity:
                 self._write_node(wanted)
             with self._lock:
