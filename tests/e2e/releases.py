@@ -21,6 +21,9 @@ FIXTURES = Path(__file__).parent / "fixtures"
 CORE = FIXTURES / "core"
 PLACEHOLDER = "CA_BUNDLE"
 DENY = "default-deny.yaml"
+"""A policy that drops the way of the new API server to kube-apiserver."""
+SIDECAR = "sidecar.yaml"
+"""A webhook that the API server's pods serve beside the API."""
 Files = dict[str, str]
 
 
@@ -36,8 +39,8 @@ class Side:
 
     def files(self, authority: Authority, **knobs: str) -> Files:
         """The release's files, with certificates of ``authority``; ``knobs`` are set on the server's pods."""
-        files = {path.name: path.read_text() for path in sorted(self.folder.glob("*.yaml"))}
-        files["apiservice.yaml"] = files["apiservice.yaml"].replace(PLACEHOLDER, authority.bundle)
+        paths = sorted(self.folder.glob("*.yaml"))
+        files = {path.name: path.read_text().replace(PLACEHOLDER, authority.bundle) for path in paths}
         files["certificates.yaml"] = written([self._certificate(authority)])
         if knobs:
             files["server.yaml"] = with_knobs(files["server.yaml"], knobs)
@@ -66,14 +69,17 @@ class Layout:
     old_authority: Authority = field(default_factory=lambda: Authority.create("old release"))
     new_authority: Authority = field(default_factory=lambda: Authority.create("new release"))
 
-    def old_files(self, *, with_deny: bool = False, **knobs: str) -> Files:
-        """The old release; ``with_deny`` adds the deny policy (Enterprise)."""
-        files = self.old.files(self.old_authority, **knobs)
-        return {name: text for name, text in files.items() if with_deny or name != DENY}
+    def old_files(self, *optional: str, **knobs: str) -> Files:
+        """The old release; with what is ``optional`` (Enterprise: DENY, SIDECAR)."""
+        return _without(self.old.files(self.old_authority, **knobs), optional)
 
-    def new_files(self, **knobs: str) -> Files:
-        """The new release."""
-        return self.new.files(self.new_authority, **knobs)
+    def new_files(self, *optional: str, **knobs: str) -> Files:
+        """The new release; with what is ``optional`` (Enterprise: SIDECAR)."""
+        return _without(self.new.files(self.new_authority, **knobs), optional)
+
+
+def _without(files: Files, wanted: tuple[str, ...]) -> Files:
+    return {name: text for name, text in files.items() if name in wanted or name not in (DENY, SIDECAR)}
 
 
 def _new_side(folder: Path) -> Side:

@@ -12,6 +12,7 @@ from agent.core.model import ObjectId
 from agent.shell.report import Order
 from tests.e2e.judges import assert_gone, assert_in_service
 from tests.e2e.objects import API_SERVICE, BINDING, DENY_BLOCKS, DENY_STORED, NEW, points_at, subjects
+from tests.e2e.releases import DENY
 from tests.e2e.results import note
 from tests.e2e.site import bodies
 from tests.e2e.timeline import Timeline
@@ -22,7 +23,7 @@ STORED = "/apis/crd.projectcalico.org/v1/namespaces/calico-system/networkpolicie
 
 def test_deny_policy_goes_through_the_old_server_before_the_api_moves(enterprise_upgrade: Upgrade) -> None:
     upgrade = enterprise_upgrade
-    old = upgrade.layout.old_files(with_deny=True)
+    old = upgrade.layout.old_files(DENY)
     new = upgrade.layout.new_files(blocked_by=DENY_BLOCKS, ready_after="3")
     upgrade.start(old)
     with upgrade.watching() as watch:
@@ -57,7 +58,7 @@ def assert_right_order(times: Timeline, upgrade: Upgrade, retired: list[ObjectId
 
 def test_applied_then_pruned_never_gets_rid_of_the_policy(enterprise_upgrade: Upgrade) -> None:
     upgrade = enterprise_upgrade
-    old = upgrade.layout.old_files(with_deny=True)
+    old = upgrade.layout.old_files(DENY)
     upgrade.start(old)
     with upgrade.watching() as watch:
         upgrade.commit(upgrade.layout.new_files(blocked_by=DENY_BLOCKS), "new release")

@@ -12,6 +12,7 @@ from tests.e2e.command import ROOT
 from tests.e2e.judges import assert_gone, assert_in_service
 from tests.e2e.mortal import Moment
 from tests.e2e.objects import DENY_BLOCKS
+from tests.e2e.releases import DENY
 from tests.e2e.results import note
 from tests.e2e.upgrade import SAMPLES, Upgrade
 
@@ -46,7 +47,7 @@ def test_killed_once_same_end_nothing_lost(enterprise_upgrade: Upgrade, moment: 
 
 def handed_over(upgrade: Upgrade, moments: list[str], scenario: str) -> None:
     """A handoff with a deny policy in the way, killed at each moment; judged like one that was not."""
-    old = upgrade.layout.old_files(with_deny=True)
+    old = upgrade.layout.old_files(DENY)
     new = upgrade.layout.new_files(blocked_by=DENY_BLOCKS, ready_after="2")
     upgrade.start(old)
     with upgrade.watching() as watch:

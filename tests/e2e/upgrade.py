@@ -18,7 +18,7 @@ from tests.e2e.objects import STORED_POLICY
 from tests.e2e.releases import CORE, Files, Layout
 from tests.e2e.site import Site, bodies
 from tests.rig.cluster import Cluster
-from tests.rig.sampler import Result, Sampler
+from tests.rig.sampler import Probe, Result, Sampler
 
 API = "projectcalico.org/v3"
 SAMPLES = 300
@@ -63,17 +63,17 @@ class Upgrade(Site):
         return Terms.between(bodies(old), bodies(new), self.routes, minimum=2)
 
     @contextmanager
-    def watching(self, samples: int = SAMPLES) -> Iterator[Watch]:
+    def watching(self, *more: Probe) -> Iterator[Watch]:
         """Samples through the aggregator and a recording; goes on after the block until there are enough."""
         probe = self.cluster.through_aggregator(API, "networkpolicies")
         own = connect(str(self.cluster.kubeconfig), pool_size=CONNECTIONS)
         resources = kinds_to_record(own.discover(), policy_of(self.settings), [STORED_POLICY])
-        sampler = self.cluster.sampling(probe)
+        sampler = self.cluster.sampling(probe, *more)
         with sampler, Recorder(own, resources) as recorder:
             watch = Watch(sampler)
             sampler.wait_samples(10)
             yield watch
-            sampler.wait_samples(samples)
+            sampler.wait_samples(SAMPLES)
         watch.recording = recorder.recording()
         own.close()
 
