@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lint types contracts check controlplane cluster test test-all demo
+.PHONY: help venv lint types contracts check controlplane cluster test test-all demo golden
 
 # Network namespaces need root: here, or in a user namespace, where the system has them.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || [ "$$(uname)" != Linux ] || echo unshare --user --map-root-user)
@@ -47,6 +47,10 @@ else
 demo: $(READY) ## a handoff to watch, in a model cluster; CLUSTER=real: on a real control plane
 	$(BIN)/python -m agent.demo
 endif
+
+golden: $(READY) ## renew golden files and what the README shows
+	TRAPEZE_UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q tests/core/test_render_text.py \
+		tests/core/test_render_markdown.py tests/test_demo.py
 
 test: controlplane ## all tests but the slow ones
 	$(PYTEST) -m "not slow"

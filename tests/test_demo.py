@@ -20,6 +20,7 @@ from agent.demo.screen import Screen
 from agent.demo.stage import PATHS, Tally
 from agent.demo.story import NAIVE
 from agent.errors import SourceError
+from tests.recorded import names, recorded, stripped
 
 KNOBS = {"ready-after", "never-ready", "lose-ready-after", "crash", "slow-stop", "blocked-by", "run-for"}
 
@@ -110,3 +111,21 @@ def test_releases_have_the_same_commits_on_every_machine(tmp_path: Path) -> None
 def test_without_the_samples_it_says_where_it_runs(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="runs from a checkout"):
         ReleaseRepo(tmp_path / "repo", tmp_path)
+
+
+def test_the_readme_shows_what_the_demo_printed(played: Played) -> None:
+    upgrade = played.printed.partition("git: release 2")[2].partition("\n\n")[2]
+    plan, _, rest = stripped(upgrade).partition("\n10:")
+    handoff, _, _ = f"10:{rest}".partition("\n\n")
+    requests = stripped(played.printed.rpartition("What became of the requests")[2].partition("\n")[2])
+    shown = {"plan": f"{plan.rstrip()}\n", "handoff": f"{handoff}\n", "requests": requests}
+    assert {name: recorded(name, text) for name, text in shown.items()} == shown
+
+
+def test_the_readme_shows_the_configuration_of_the_demo() -> None:
+    config = (SAMPLES / "trapeze.yaml").read_text(encoding="utf-8")
+    assert recorded("config", config) == config
+
+
+def test_every_recorded_block_of_the_readme_is_checked() -> None:
+    assert names() == {"plan", "handoff", "requests", "config"}

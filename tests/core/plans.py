@@ -44,7 +44,7 @@ NEW_SUBJECT = {"kind": "ServiceAccount", "name": "calico-apiserver", "namespace"
 
 HANDOVER = (
     Gate(
-        "in-place", "everything new is in place", HELD, "create Service calico-system/calico-api is pending"
+        "standing", "everything new is in place", HELD, "create Service calico-system/calico-api is pending"
     ),
     Gate("settled", "every cutover is seen good for 60 s", OPEN, "every cutover is seen good for 60 s"),
 )

@@ -21,7 +21,7 @@ from agent.core.render import (
     text,
 )
 from agent.core.render.words import GATE_SIGNS, PAST, SIGNS, clock, counted, printable, revision_text, span
-from agent.core.steps import Change, GateState, Plan, Step, Verb
+from agent.core.steps import Change, Gate, GateState, Plan, Step, Verb
 from tests.core.golden import golden
 from tests.core.plans import CREATED, HOSTILE, KEY, NEW, OLD, PRUNED, SECRET, handoff, hostile
 
@@ -149,6 +149,17 @@ def test_long_values_and_differences_are_cut_with_a_count() -> None:
     assert "(4,840 more characters)" in shown
     assert "… 382 more lines" in shown
     assert len(shown) < 10_000
+
+
+def test_what_only_a_person_can_open_is_said_first() -> None:
+    namespace = ObjectId("", "Namespace", "", "old")
+    way_out = "needs approval: prune: {allow: [Namespace old]}"
+    gate = Gate("approved", "a person has allowed it", GateState.HELD, way_out)
+    step = Step(namespace, Verb.DELETE, Category.PRUNE, Form.FINAL, "no longer wanted", (gate,))
+    change = Change(namespace, Action.DELETE, Category.PRUNE, "no longer wanted")
+    shown = printed(text(Plan("web", NEW, OLD, 2, (change,), (step,), 0), KEY, observed=True), 100)
+    assert "1 change in 1 step, and a person must act" in shown
+    assert way_out in shown
 
 
 def test_steps_left_counts_those_that_are_held() -> None:

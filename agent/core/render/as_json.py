@@ -25,6 +25,7 @@ def as_json(plan: Plan, key: bytes) -> Body:
         "baseRevision": plan.base_revision,
         "generation": plan.generation,
         "done": plan.is_done,
+        "needsPerson": plan.needs_a_person,
         "counts": {category.value: count for category, count in category_counts(plan).items()},
         "unchanged": plan.unchanged,
         "steps": [_step(step) for step in plan.steps],

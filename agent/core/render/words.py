@@ -121,4 +121,5 @@ def verdict(plan: Plan) -> str:
     if plan.is_done:
         return "nothing to do"
     changes = counted(sum(category_counts(plan).values()), "change")
-    return f"{changes} in {counted(len(plan.steps), 'step')}"
+    told = f"{changes} in {counted(len(plan.steps), 'step')}"
+    return f"{told}, and a person must act" if plan.needs_a_person else told
