@@ -1,0 +1,1 @@
+"""Real releases of real projects, where they stand beside the checkout: read, previewed, classified."""
