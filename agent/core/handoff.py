@@ -129,10 +129,12 @@ def record(ledger: Ledger, outcomes: Iterable[Outcome]) -> Ledger:
 
 
 def _either(old: Entry | None, new: Entry) -> Entry:
+    """What is known of an object of which either may stand: no digest, no fingerprint, no final form."""
     if old is None:
         return new
     bases = tuple(dict.fromkeys((*old.bases, *new.bases)))
-    return replace(old, bases=bases, cutover_at=max(old.cutover_at, new.cutover_at))
+    cutover_at = max(old.cutover_at, new.cutover_at)
+    return replace(old, bases=bases, form=Form.WIDENED, digest="", fingerprint=None, cutover_at=cutover_at)
 
 
 def recovered(ledger: Ledger, live: Live, manager: str) -> Ledger:
@@ -168,11 +170,15 @@ def enrolled(ledger: Ledger, desired: Desired, live: Live) -> Ledger:
         return ledger
     entries = dict(ledger.entries)
     for key, obj in found.items():
-        manifest = desired.manifests[key]
-        source = Source(desired.revision, manifest.origin.file, manifest.origin.document)
         number = obj.generation or newest.number
-        entries[key] = Entry(key, manifest.api_version, number, (source,), Form.FINAL, obj.uid)
+        sources = (_source(desired, key),)
+        entries[key] = Entry(key, desired.manifests[key].api_version, number, sources, Form.FINAL, obj.uid)
     return replace(ledger, entries=entries)
+
+
+def _source(desired: Desired, key: ObjectId) -> Source:
+    origin = desired.manifests[key].origin
+    return Source(desired.revision, origin.file, origin.document)
 
 
 def without(ledger: Ledger, gone: Iterable[ObjectId]) -> Ledger:
@@ -199,11 +205,13 @@ def with_holds(ledger: Ledger, plan: Plan, now: float) -> Ledger:
     return ledger if holds == ledger.holds else replace(ledger, holds=holds)
 
 
-def finished(ledger: Ledger, prints: Mapping[ObjectId, Fingerprint], now: float) -> Ledger:
+def finished(
+    ledger: Ledger, desired: Desired, live: Live, prints: Mapping[ObjectId, Fingerprint], now: float
+) -> Ledger:
     """The ledger at the end of a handoff: the newest generation in service, all others absent.
 
-    ``prints`` are the fingerprints of the members as last read whole. Equal to ``ledger`` where nothing
-    is new, so that a tick with nothing to do writes nothing.
+    ``prints`` are the fingerprints of the members as last read whole in ``live``. Equal to ``ledger`` where
+    nothing is new, so that a tick with nothing to do writes nothing.
     """
     newest = ledger.newest
     if newest is None:
@@ -211,9 +219,7 @@ def finished(ledger: Ledger, prints: Mapping[ObjectId, Fingerprint], now: float)
     generations = tuple(_settled(g, newest, now) for g in ledger.generations)
     entries = {
         key: replace(
-            entry,
-            bases=entry.bases[-1:],
-            form=Form.FINAL,
+            _found(entry, desired, live),
             fingerprint=entry.fingerprint or prints.get(key),
             cutover_at=0.0,
             points_back=0,
@@ -221,6 +227,15 @@ def finished(ledger: Ledger, prints: Mapping[ObjectId, Fingerprint], now: float)
         for key, entry in ledger.entries.items()
     }
     return replace(ledger, generations=generations, entries=entries, holds={}, intent=None)
+
+
+def _found(entry: Entry, desired: Desired, live: Live) -> Entry:
+    """The entry of an object that is as Git wants it; one not known to be written so was found to be."""
+    if entry.form is Form.FINAL or entry.id not in desired.manifests:
+        return replace(entry, bases=entry.bases[-1:], form=Form.FINAL)
+    obj = live.get(entry.id)
+    number = (obj.generation if obj else None) or entry.generation
+    return replace(entry, bases=(_source(desired, entry.id),), form=Form.FINAL, generation=number, digest="")
 
 
 def _settled(generation: Generation, newest: Generation, now: float) -> Generation:

@@ -59,7 +59,7 @@ class Entry:
 
     ``bases`` are all sources of which something may still stand in the live object: one for a final
     form, more while it is widened or its cutover has not settled; the last is the one last written.
-    ``digest`` is the content hash of the body last written, empty for Secrets.
+    ``digest`` is the content hash of the body last written, empty for Secrets and where that is not known.
     ``cutover_at`` is when its pointer last moved (epoch seconds, 0 for never), ``points_back`` how often
     it had to be pointed back in this handoff.
     """

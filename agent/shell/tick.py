@@ -125,7 +125,7 @@ class Syncer:
         ledger = enrolled(without(look.ledger, plan.gone), look.desired, look.live)
         prints = {key: fingerprint(obj.body) for key, obj in look.live.objects.items()}
         if plan.is_done:
-            ledger = finished(ledger, prints, now)
+            ledger = finished(ledger, look.desired, look.live, prints, now)
             self._memory.commit, self._memory.prints = look.desired.revision, prints
             state = State.IN_SERVICE
         else:
