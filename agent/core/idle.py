@@ -7,12 +7,17 @@ Asked of pods, not of workloads: a Deployment's counts leave out pods that are t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from agent.core.model import Body, LiveObject, ObjectId
+from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.references import Reference, pod_template, uses
 from agent.core.situation import Situation
 from agent.core.targets import Target
 from agent.core.workloads import service_account_of
+
+_ACCOUNT: Final = "system:serviceaccount:"
+_ACCOUNTS_OF: Final = "system:serviceaccounts:"
+_EVERY_POD: Final = ("system:serviceaccounts", "system:authenticated")
 
 
 def users_of_account(situation: Situation, namespace: str, name: str) -> Iterator[str]:
@@ -22,19 +27,47 @@ def users_of_account(situation: Situation, namespace: str, name: str) -> Iterato
     CronJobs: they can start a pod at any time. Pods of the template that a desired workload has now are
     left out, since the desired bindings and rules are made for them.
     """
+    yield from _users_of_accounts(situation, namespace, name)
+
+
+def _users_of_accounts(situation: Situation, namespace: str, name: str = "") -> Iterator[str]:
+    """The same; without a name of every account in the namespace."""
     for pod in situation.workloads.running:
-        if pod.id.namespace != namespace or service_account_of(pod.body.get("spec") or {}) != name:
-            continue
-        if not is_desired_pod(situation, pod):
-            state = "terminating" if pod.is_deleting else "running"
-            yield f"pod {pod.id.name} ({state})"
+        is_meant = name in ("", service_account_of(pod.body.get("spec") or {}))
+        if is_meant and pod.id.namespace == namespace and not is_desired_pod(situation, pod):
+            yield _pod_text(pod)
     for workload in situation.workloads.templated:
         if workload.id.namespace != namespace or workload.id in situation.desired.manifests:
             continue
         template = pod_template(workload.body, situation.policy) or {}
         account = service_account_of(template.get("spec") or {})
-        if account == name and situation.workloads.owner(workload) is None:
+        if name in ("", account) and situation.workloads.owner(workload) is None:
             yield str(workload.id)
+
+
+def _pod_text(pod: LiveObject) -> str:
+    return f"pod {pod.id.name} ({'terminating' if pod.is_deleting else 'running'})"
+
+
+def _leaving_pods(situation: Situation) -> Iterator[str]:
+    """Pods that end, those of members that the desired revision does not name, and those of none any more."""
+    for pod in situation.workloads.running:
+        root = situation.workloads.root(pod)
+        is_left = root.id in situation.ledger.entries and root.id not in situation.desired.manifests
+        if pod.is_deleting or is_left or _has_lost_its_workload(situation, root):
+            yield _pod_text(pod)
+
+
+def _has_lost_its_workload(situation: Situation, root: LiveObject) -> bool:
+    """Whether the top of a chain names a workload that is gone: garbage collection is on its way."""
+    return any(
+        ref.get("controller") and situation.policy.of(_kind_of_owner(ref)).pod_template is not None
+        for ref in root.metadata.get("ownerReferences") or ()
+    )
+
+
+def _kind_of_owner(ref: Body) -> GroupKind:
+    return GroupKind(str(ref.get("apiVersion", "")).rpartition("/")[0], str(ref.get("kind", "")))
 
 
 def is_desired_pod(situation: Situation, pod: LiveObject) -> bool:
@@ -46,22 +79,44 @@ def is_desired_pod(situation: Situation, pod: LiveObject) -> bool:
 def users_of_subject(situation: Situation, subject: Body, namespace: str) -> Iterator[str]:
     """Who uses what a binding's subject may; ``namespace`` is the binding's own.
 
-    A User or a Group leaves no trace in the cluster: it counts as in use (the caller waits for the end of
-    the handoff).
+    Users and Groups that stand for ServiceAccounts are looked for among the pods
+    (kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin). Of groups that hold every pod of
+    the cluster those of the set count that leave. Any other User or Group leaves no trace in the cluster: it
+    counts as in use (the caller waits for the end of the handoff).
     """
-    if subject.get("kind") == "ServiceAccount":
-        where = str(subject.get("namespace") or namespace)
-        yield from users_of_account(situation, where, str(subject.get("name", "")))
-    else:
-        yield f"{subject.get('kind')} {subject.get('name')} (leaves no trace)"
+    name = str(subject.get("name", ""))
+    user, group = name.removeprefix(_ACCOUNT), name.removeprefix(_ACCOUNTS_OF)
+    match subject.get("kind"):
+        case "ServiceAccount":
+            yield from users_of_account(situation, str(subject.get("namespace") or namespace), name)
+        case "User" if user != name:
+            where, _, account = user.partition(":")
+            yield from users_of_account(situation, where, account)
+        case "Group" if group != name:
+            yield from _users_of_accounts(situation, group)
+        case kind:
+            if kind == "Group" and name in _EVERY_POD:
+                yield from _leaving_pods(situation)
+            yield f"{kind} {name} (leaves no trace)"
 
 
 def users_of_role(situation: Situation, role: ObjectId) -> Iterator[str]:
-    """Who uses a Role or ClusterRole, through every live binding that names it."""
-    for binding in situation.live_graph.users_of(role):
-        obj = situation.live.get(binding)
+    """Who uses a Role or ClusterRole, through every live binding that names it or a role that gathers it."""
+    for holder in _holders(situation, role):
+        obj = situation.live.get(holder)
         for subject in (obj.body.get("subjects") or ()) if obj else ():
-            yield from users_of_subject(situation, subject, binding.namespace)
+            yield from users_of_subject(situation, subject, holder.namespace)
+
+
+def _holders(situation: Situation, role: ObjectId) -> list[ObjectId]:
+    """What names the role, and what names the roles that gather its rules (aggregationRule)."""
+    found: dict[ObjectId, None] = {}
+    left = [role]
+    while left:
+        near = [key for key in sorted(situation.live_graph.users_of(left.pop())) if key not in found]
+        found.update(dict.fromkeys(near))
+        left += [key for key in near if key.group_kind == role.group_kind]
+    return list(found)
 
 
 def old_pods_using(situation: Situation, object_id: ObjectId) -> Iterator[str]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from agent.core.absence import APISERVICE, CRD
 from agent.core.gates import Gates, gate
 from agent.core.health import health
-from agent.core.idle import services_selecting, users_by_name, users_of_subject
+from agent.core.idle import services_selecting, users_by_name, users_of_role, users_of_subject
 from agent.core.model import GroupKind, LiveObject, ObjectId
+from agent.core.rbac import RBAC_GROUP
 from agent.core.references import pod_template
 from agent.core.steps import Gate, GateState, NamespaceContents
 
@@ -33,6 +34,8 @@ class Pruning:
         gates = [*self.gates.handover, *own, self.unreferenced(live)]
         if live.body.get("subjects"):
             gates.append(self.idle(live))
+        if live.body.get("rules") and live.id.group == RBAC_GROUP:
+            gates.append(self.ungathered(live))
         if live.id.group_kind == NAMESPACE:
             gates += [self.last(), self.discoverable(), self.empty(live)]
         if live.id.group_kind == CRD:
@@ -98,6 +101,12 @@ class Pruning:
             for subject in live.body.get("subjects") or ()
             for user in users_of_subject(self.gates.situation, subject, live.id.namespace)
         )
+        return gate("idle", wants, self.gates.traced(users), wants)
+
+    def ungathered(self, live: LiveObject) -> Gate:
+        """No pod of the old generation has the rules of the role through one that gathers them."""
+        wants = "nothing that runs has rights from it"
+        users = users_of_role(self.gates.situation, live.id)
         return gate("idle", wants, self.gates.traced(users), wants)
 
     def last(self) -> Gate:

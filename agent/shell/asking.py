@@ -122,12 +122,15 @@ class Asker:
             return Answer(GateState.OPEN, ids=tuple(key for keys in found for key in keys))
 
     def _others(self, resource: Resource, namespace: str) -> list[ObjectId]:
-        """What stands in the namespace that is neither the set's, nor owned, nor made in every namespace."""
+        """What stands in the namespace that is neither owned nor made in every namespace.
+
+        What carries the set's label counts too: members that leave have gone before the namespace is asked
+        about, so it is wanted by this revision, or was made anew by somebody else.
+        """
         others = []
         for body in self.cluster.list_metadata(resource, namespace).items:
             obj = LiveObject(id_of(body), body)
             is_owned = bool(obj.metadata.get("ownerReferences"))
-            is_own = obj.set_name == self.set_name
-            if not (is_owned or is_own or self.observer.policy.is_incidental(obj.id)):
+            if not (is_owned or self.observer.policy.is_incidental(obj.id)):
                 others.append(obj.id)
         return others
