@@ -150,11 +150,18 @@ def _reasons(applied: Sequence[Body], kind: KindPolicy, policy: Policy) -> _Why:
             stood = [_at(base, path) for base in bases]
         if stood[-1] == after:
             return Reason.DRIFT
-        default = before is not MISSING and is_default(before, rule_at(path, kind.rules), {})
-        expected = any(one == before or (one is MISSING and default) for one in stood)
+        rule = rule_at(path, kind.rules)
+        expected = any(_is_as_written(one, before, rule) for one in stood)
         return Reason.GIT if expected else Reason.BOTH
 
     return why
+
+
+def _is_as_written(base: Any, live: Any, rule: Rule) -> bool:
+    """Whether live has what was applied, with nothing more than the server's defaults beside it."""
+    if isinstance(base, dict) and isinstance(live, dict):
+        return _align(base, live, rule, AllClaims()) == ({}, {})
+    return bool(base == live) or (base is MISSING and live is not MISSING and is_default(live, rule, {}))
 
 
 def _order(base: Tree, path: FieldPath, names: str) -> str:
