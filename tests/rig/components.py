@@ -62,6 +62,8 @@ def apiserver_flags(folder: Path, *, aggregator_routing: bool) -> list[str]:
         f"--proxy-client-key-file={folder / 'front-proxy-client.key'}",
         f"--enable-aggregator-routing={str(aggregator_routing).lower()}",
         "--shutdown-delay-duration=0s",
+        # Releases of network and storage projects run privileged pods.
+        "--allow-privileged=true",
     ]
 
 
