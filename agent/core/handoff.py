@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from agent.core.ledger import (
     Entry,
@@ -22,6 +23,9 @@ from agent.core.ledger import (
 )
 from agent.core.model import Desired, Form, Live, LiveObject, Manifest, ObjectId
 from agent.core.steps import Plan, Step, Verb
+
+_REMEMBERED: Final = 100
+"""Generations of the past that the ledger's head keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ def take_up(
         for g in ledger.generations
         if g.number != number
     )
-    return replace(ledger, generations=(*others, taken), holds={})
+    return replace(ledger, generations=(*others[-_REMEMBERED:], taken), holds={})
 
 
 def entry_after(step: Step, ledger: Ledger, generation: int, digest: str, now: float) -> Entry | None:

@@ -7,6 +7,7 @@ between ticks (discovery, granted rights, what was seen to be equal) only spares
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -20,6 +21,7 @@ from agent.core.plan import make_plan
 from agent.core.policy import Policy
 from agent.core.situation import Rules, Situation
 from agent.core.steps import Answers, Plan, Step
+from agent.errors import SourceError
 from agent.shell.asking import Asker
 from agent.shell.cluster import Cluster
 from agent.shell.execute import Book, Executor
@@ -163,12 +165,13 @@ class Syncer:
         newest = ledger.newest
         if newest and newest.revision == commit:
             return {commit: self._source.desired(commit, kinds).manifests}
-        revisions = {g.revision for g in ledger.generations if g.state is not GenerationState.ABSENT}
-        return {
-            revision: self._source.desired(revision, kinds).manifests
-            for revision in revisions
-            if self._source.has(revision)
-        }
+        contents = {}
+        for revision in {g.revision for g in ledger.generations if g.state is not GenerationState.ABSENT}:
+            # A revision that cannot be read now (another path, a rewritten history) counts as different.
+            with suppress(SourceError):
+                if self._source.has(revision):
+                    contents[revision] = self._source.desired(revision, kinds).manifests
+        return contents
 
     def _planned(self, look: _Look, order: Order) -> Plan:
         """The plan with every question answered; a question that stays open leaves its gate closed."""

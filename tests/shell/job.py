@@ -19,6 +19,7 @@ from agent.core.model import Body, Desired, GroupKind, ObjectId
 from agent.core.situation import Rules
 from agent.core.steps import Plan
 from agent.core.yamlread import read_documents
+from agent.errors import SourceError
 from agent.shell.cluster import Cluster
 from agent.shell.embedded import EmbeddedCluster
 from agent.shell.policies import load_policy, read_tables, shipped_folder
@@ -45,6 +46,7 @@ class MemoryGit:
     head: str = ""
     kept: frozenset[str] = frozenset()
     kinds: Kinds = KINDS
+    unreadable: set[str] = field(default_factory=set)
 
     def commit(self, files: Files) -> str:
         """Commit ``files`` and answer the commit."""
@@ -59,6 +61,8 @@ class MemoryGit:
     def desired(self, commit: str, kinds: Kinds) -> Desired:
         """The manifests at ``commit``."""
         self.kinds = kinds
+        if commit in self.unreadable:
+            raise SourceError(f"the path does not exist at {commit}")
         readings = {name: read_documents(text.encode(), name) for name, text in self.commits[commit].items()}
         return load(readings, kinds, set_name=SET, revision=commit, namespace="default")
 
@@ -73,7 +77,7 @@ class MemoryGit:
         for entry in entries:
             found = []
             for base in entry.bases:
-                if not self.has(base.commit):
+                if not self.has(base.commit) or base.commit in self.unreadable:
                     lost.append(f"{base.commit} is gone")
                     continue
                 manifest = self.desired(base.commit, self.kinds).manifests.get(entry.id)

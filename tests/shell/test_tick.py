@@ -8,7 +8,7 @@ from agent.core.ledger import GenerationState
 from agent.core.model import Category, Reason
 from agent.core.situation import Foreign
 from agent.shell.report import Order, State
-from tests.shell.job import MANAGER, SET, Job, reasons
+from tests.shell.job import Job, reasons
 from tests.shell.releases import CONFIG, binding, ingress, namespace, server, web
 
 OLD = (namespace("old"), server("old"), binding("old"))
@@ -272,34 +272,3 @@ def test_changes_carry_their_category() -> None:
     assert categories["ClusterRoleBinding api-storage"] is Category.SHARED_SUBJECT_REWRITE
     assert categories["Deployment new/api"] is Category.ADDITIVE
     assert categories["Deployment old/api"] is Category.PRUNE
-
-
-def test_labels_that_controllers_copy_make_nobody_a_member() -> None:
-    job = Job()
-    job.release(namespace("front"), web("blue"))
-    job.run()
-    assert job.plan().warnings == ()
-    assert job.tick().plan is None
-
-
-def test_an_object_with_the_sets_label_that_the_ledger_does_not_name_is_told_and_left() -> None:
-    job = Job()
-    job.release(CONFIG % "red")
-    job.run()
-    metadata = {"name": "x", "namespace": "default", "labels": {"trapeze.dev/set": SET}}
-    job.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}, MANAGER)
-    report = job.tick()
-    assert report.plan is not None
-    assert "ConfigMap default/x is left alone" in report.plan.warnings[0]
-    assert job.get("ConfigMap", "default/x") is not None
-
-
-def test_a_lost_ledger_is_begun_anew_and_prunes_again_later() -> None:
-    job = Job()
-    job.release(CONFIG % "red", (CONFIG % "red").replace("settings", "more"))
-    job.run()
-    job.store.delete("shop")
-    job.restart()
-    assert job.run() == []
-    job.release(CONFIG % "red")
-    assert job.run() == ["delete ConfigMap default/more"]
