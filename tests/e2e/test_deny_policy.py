@@ -30,7 +30,7 @@ def test_deny_policy_goes_through_the_old_server_before_the_api_moves(enterprise
         upgrade.commit(new, "new release")
         upgrade.sync()
     verdict = upgrade.judged(watch, old, new)
-    note("calico-enterprise deny policy", watch.result, verdict)
+    note(upgrade.named("deny policy"), watch.result, verdict)
     assert watch.result.valid, str(watch.result)
     assert watch.result.samples >= SAMPLES
     assert watch.result.lost == 0, str(watch.result)
@@ -64,7 +64,7 @@ def test_applied_then_pruned_never_gets_rid_of_the_policy(enterprise_upgrade: Up
         upgrade.commit(upgrade.layout.new_files(blocked_by=DENY_BLOCKS), "new release")
         with pytest.raises(TimeoutError):
             upgrade.sync(Order.NAIVE, within=15)
-    note("calico-enterprise deny policy", watch.result, naive=True)
+    note(upgrade.named("deny policy"), watch.result, naive=True)
     assert watch.result.valid, str(watch.result)
     assert watch.result.lost >= SAMPLES // 2, str(watch.result)
     assert upgrade.cluster.api.find(f"{STORED}/allow-tigera.default-deny") is not None

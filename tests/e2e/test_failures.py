@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import pytest
+
 from agent.core.steps import Verb
 from agent.shell.report import Report
 from tests.e2e.command import trapeze
@@ -27,31 +29,53 @@ def test_new_server_never_ready_old_one_serves_and_a_revert_cleans_up(enterprise
     with upgrade.watching() as watch:
         begun = time.time()
         upgrade.commit(new, "new release")
+        upgrade.syncer().tick()
+        since = upgrade.ledger().holds[CUTOVER].since
         upgrade.tick_until(lambda _: watch.sampler.so_far().samples >= SAMPLES // 2)
-        assert_held(upgrade, begun)
+        assert begun <= since <= time.time()
+        assert_held(upgrade, since)
         upgrade.commit(old, "back to the old release")
         upgrade.sync()
     assert_lossless(watch)
     # The leftovers of the new release are what goes; everything of the old one stays.
     verdict = upgrade.judged(watch, {**prefixed(new), **old}, old)
-    note("calico-enterprise never ready, reverted", watch.result, verdict)
+    note(upgrade.named("never ready, reverted"), watch.result, verdict)
     assert verdict.is_kept, [*map(str, verdict.broken), *verdict.unseen]
     assert_in_service(upgrade, old)
     assert_gone(upgrade, new, old)
 
 
-def assert_held(upgrade: Upgrade, begun: float) -> None:
+def assert_held(upgrade: Upgrade, since: float) -> None:
     """The ledger and `trapeze status` say what is held, since when and why; the old server has the API."""
     live = upgrade.cluster.get("apiregistration.k8s.io/v1", "APIService", API_SERVICE.name)
     assert live is not None
     assert points_at(live) == upgrade.layout.old.namespace
     hold = upgrade.ledger().holds[CUTOVER]
-    assert begun <= hold.since <= time.time()
+    assert hold.since == since
     assert "0 of 2 endpoints ready" in hold.reason
     said = trapeze(upgrade.config, "status", "--output", "json")
     assert said.returncode == 0, said.stderr
     assert CUTOVER in said.stdout
     assert "0 of 2 endpoints ready" in said.stdout
+
+
+@pytest.mark.slow
+def test_new_server_never_ready_mended_by_the_next_release(enterprise_upgrade: Upgrade) -> None:
+    upgrade = enterprise_upgrade
+    old, bad = upgrade.layout.old_files(), upgrade.layout.new_files(never_ready="true")
+    new = {**bad, "server.yaml": upgrade.layout.new_files()["server.yaml"]}
+    upgrade.start(old)
+    with upgrade.watching() as watch:
+        upgrade.commit(bad, "new release")
+        upgrade.syncer().tick()
+        upgrade.commit(new, "the new release, mended")
+        upgrade.sync()
+    assert_lossless(watch)
+    verdict = upgrade.judged(watch, old, new)
+    note(upgrade.named("never ready, mended"), watch.result, verdict)
+    assert verdict.is_kept, [*map(str, verdict.broken), *verdict.unseen]
+    assert_in_service(upgrade, new)
+    assert_gone(upgrade, old, new)
 
 
 def test_new_server_lost_before_the_cutover_is_held_again(enterprise_upgrade: Upgrade) -> None:
@@ -73,7 +97,7 @@ def test_new_server_lost_before_the_cutover_is_held_again(enterprise_upgrade: Up
         upgrade.sync()
     assert_lossless(watch)
     verdict = upgrade.judged(watch, old, new)
-    note("calico-enterprise lost before the cutover", watch.result, verdict)
+    note(upgrade.named("lost before the cutover"), watch.result, verdict)
     # The test took the new server's endpoints itself: nothing pointed there.
     assert not verdict.unseen
     assert {broken.subject.partition(" [")[0] for broken in verdict.broken} == {NEW_SERVICE}
@@ -103,7 +127,7 @@ def test_new_server_lost_after_the_cutover_is_pointed_back_and_moved_again(
     back = times.first(API_SERVICE, lambda body: points_at(body) != NEW, after=moved)
     assert times.first(API_SERVICE, lambda body: points_at(body) == NEW, after=back) > back
     verdict = upgrade.judged(watch, old, new)
-    note("calico-enterprise lost after the cutover, pointed back", watch.result, verdict)
+    note(upgrade.named("lost after the cutover, pointed back"), watch.result, verdict)
     assert not verdict.unseen
     assert {broken.subject.partition(" [")[0] for broken in verdict.broken} == {NEW_SERVICE, str(API_SERVICE)}
     assert all(broken.is_mended for broken in verdict.broken)

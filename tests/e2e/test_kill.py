@@ -56,7 +56,7 @@ def handed_over(upgrade: Upgrade, moments: list[str], scenario: str) -> None:
             killed(upgrade, MOMENTS[moment])
         upgrade.sync()
     verdict = upgrade.judged(watch, old, new)
-    note(f"{upgrade.layout.name} {scenario}", watch.result, verdict)
+    note(upgrade.named(scenario), watch.result, verdict)
     assert watch.result.valid, str(watch.result)
     assert watch.result.samples >= SAMPLES
     assert watch.result.lost == 0, str(watch.result)

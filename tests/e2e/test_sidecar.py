@@ -14,7 +14,7 @@ from tests.e2e.results import note
 from tests.e2e.upgrade import SAMPLES, Upgrade
 from tests.rig.sampler import Probe
 
-SCENARIO = "calico-enterprise with a sidecar webhook"
+SCENARIO = "with a sidecar webhook"
 POD = {
     "apiVersion": "v1",
     "kind": "Pod",
@@ -36,7 +36,7 @@ def test_api_and_webhook_move_together_nothing_lost(enterprise_upgrade: Upgrade)
         upgrade.commit(new, "new release")
         upgrade.sync()
     verdict = upgrade.judged(watch, old, new)
-    note(SCENARIO, watch.result, verdict)
+    note(upgrade.named(SCENARIO), watch.result, verdict)
     assert watch.result.valid, str(watch.result)
     assert watch.result.samples >= 2 * SAMPLES
     assert watch.result.lost == 0, str(watch.result)
@@ -53,6 +53,6 @@ def test_applied_then_pruned_no_pod_can_be_made(enterprise_upgrade: Upgrade) -> 
     with upgrade.watching(injected(upgrade)) as watch:
         upgrade.commit(new, "new release")
         upgrade.sync(Order.NAIVE)
-    note(SCENARIO, watch.result, naive=True)
+    note(upgrade.named(SCENARIO), watch.result, naive=True)
     assert watch.result.valid, str(watch.result)
     assert watch.result.by_probe["webhook:pods"][1] >= SAMPLES // 10, str(watch.result)

@@ -42,7 +42,7 @@ class Watch:
 class Upgrade(Site):
     """The set of Calico's API server; ``cluster`` gets what stands before its first release."""
 
-    def __init__(self, cluster: Cluster, folder: Path, layout: Layout) -> None:
+    def __init__(self, cluster: Cluster, folder: Path, layout: Layout, *, by_cluster_ip: bool) -> None:
         super().__init__(
             cluster,
             folder,
@@ -51,7 +51,12 @@ class Upgrade(Site):
             prune={"allow": [f"Namespace {layout.old.namespace}"]},
         )
         self.layout = layout
+        self._suffix = ", requests by ClusterIP" if by_cluster_ip else ""
         cluster.apply(CORE, manager="installer")
+
+    def named(self, scenario: str) -> str:
+        """The scenario's name in the table of results."""
+        return f"{self.layout.name} {scenario}{self._suffix}"
 
     @property
     def routes(self) -> Routes:
