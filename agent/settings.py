@@ -37,11 +37,11 @@ DEFAULT_FILE: Final = "trapeze.yaml"
 
 _DNS_LABEL: Final = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 _OBJECT: Final = r"^[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)? [a-z0-9.:-]+(/[a-z0-9.:-]+)?$"
-_KIND_OR_OBJECT: Final = r"^[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)?( [a-z0-9.:-]+(/[a-z0-9.:-]+)?)?$"
+_KIND_OR_OBJECT: Final = r"^[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)?( [a-z0-9.:-]+(/[a-z0-9.:-]+)?)?$|^\*$"
 _PATTERNS: Final = {
     _DNS_LABEL: "a DNS label: lower case letters, digits and -, at most 63",
     _OBJECT: 'an object like "Deployment shop/web"',
-    _KIND_OR_OBJECT: 'a kind like Namespace, or an object like "Namespace old"',
+    _KIND_OR_OBJECT: 'a kind like Namespace, an object like "Namespace old", or * for an empty source',
 }
 _SCHEMES: Final = ("https", "ssh", "file")
 _SCP: Final = re.compile(r"[\w.-]+@[\w.-]+:(?!//).+")
@@ -99,7 +99,8 @@ class Prune(_Table):
 
     allow: tuple[Annotated[str, StringConstraints(pattern=_KIND_OR_OBJECT)], ...] = Field(
         default=(),
-        description="Kinds (Namespace) or objects (Namespace old) that are pruned without approval.",
+        description="Kinds (Namespace) or objects (Namespace old) that are pruned without approval; "
+        "* where a source without an object shall take all away.",
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from agent.core.backend import backend, wanted_behind
 from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
@@ -20,6 +21,10 @@ from agent.core.situation import Foreign, Situation
 from agent.core.steps import Gate, GateState, Question, Request
 from agent.core.trust import question_of, trusted
 
+EVERYTHING: Final = "*"
+"""Among what may be pruned: the whole set, by a source without an object."""
+
+_ACCOUNT: Final = GroupKind("", "ServiceAccount")
 _SHOWN = 3
 
 
@@ -59,7 +64,14 @@ class Gates:
 
     def complete(self) -> Gate:
         """The source is whole: what could not be read cannot be missed."""
-        errors = (str(f) for f in self.situation.desired.findings if not self.situation.desired.is_complete)
+        desired = self.situation.desired
+        errors = [str(f) for f in desired.findings if not desired.is_complete]
+        members = len(self.situation.ledger.entries)
+        if members and not desired.manifests and EVERYTHING not in self.situation.rules.allow:
+            errors.append(
+                f"the source has 0 objects at {desired.revision}, {members} are in the ledger; "
+                f"if all shall go: prune: {{allow: ['{EVERYTHING}']}}"
+            )
         return gate("complete", "every document of the source is read", errors, "the source is whole")
 
     def in_place(self) -> Gate:
@@ -179,11 +191,16 @@ class Gates:
     def idle(self, key: ObjectId, facets: tuple[Facet, ...]) -> Gate:
         """Nothing in service uses what the facets take away."""
         wants = self._idle_wants(facets)
-        unknown = self.situation.live.why_unknown((GroupKind("", "Pod"),))
+        users = (user for facet in facets for user in self._users_of_facet(key, facet))
+        return self.unused(key, wants, users)
+
+    def unused(self, key: ObjectId, wants: str, users: Iterable[str]) -> Gate:
+        """Open without users, unknown where a kind that could tell of one was not read."""
+        naming = self.situation.policy.naming
+        unknown = self.situation.live.why_unknown(naming(_ACCOUNT) | naming(key.group_kind))
         if unknown:
             return Gate("idle", wants, GateState.UNKNOWN, unknown)
-        troubles = [user for facet in facets for user in self._users_of_facet(key, facet)]
-        return gate("idle", wants, troubles, wants)
+        return gate("idle", wants, self.traced(users), wants)
 
     def _idle_wants(self, facets: tuple[Facet, ...]) -> str:
         entries = [entry for facet in facets for entry in facet.removed if isinstance(entry, dict)]
@@ -197,9 +214,9 @@ class Gates:
     def _users_of_facet(self, key: ObjectId, facet: Facet) -> Iterator[str]:
         subjects = [e for e in facet.removed if isinstance(e, dict) and {"kind", "name"} <= e.keys()]
         for subject in subjects:
-            yield from self.traced(users_of_subject(self.situation, subject, key.namespace))
+            yield from users_of_subject(self.situation, subject, key.namespace)
         if facet.kind is FacetKind.UNION and not subjects:
-            yield from self.traced(users_of_role(self.situation, key))
+            yield from users_of_role(self.situation, key)
         if facet.kind is FacetKind.PART:
             yield from old_pods_using(self.situation, key)
 

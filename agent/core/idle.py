@@ -71,7 +71,9 @@ def _kind_of_owner(ref: Body) -> GroupKind:
 
 
 def is_desired_pod(situation: Situation, pod: LiveObject) -> bool:
-    """Whether the pod is of the template that a desired workload has now."""
+    """Whether the pod is of the template that a desired workload has now, or is desired itself."""
+    if pod.id in situation.desired.manifests:
+        return not pod.is_deleting
     workload = situation.workloads.root(pod)
     return workload.id in situation.desired.manifests and situation.workloads.is_of_current_template(pod)
 

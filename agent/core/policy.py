@@ -109,6 +109,15 @@ class Policy:
         except (KeyError, TypeError, ValueError, RuntimeError):
             return otherwise
 
+    def naming(self, kind: GroupKind) -> frozenset[GroupKind]:
+        """The kinds with a field that can name an object of this kind; pods are always among them."""
+        of_pods = {PODS, *(group_kind(row.kind[0]) for row in self.tables.pod_templates)}
+        found = {PODS}
+        for row in (*self.tables.pointers, *self.tables.references):
+            if _can_name(row.target, kind) and row.kind[0] != "*":
+                found |= of_pods if row.kind[0] == "pods" else {group_kind(row.kind[0])}
+        return frozenset(found)
+
     def rank(self, kind: GroupKind) -> int:
         """The place of a kind in the order of creation (low first)."""
         ranks = {row.kind[0]: row.rank for row in self.tables.order}
@@ -192,6 +201,12 @@ class Policy:
             downtime=placed(own.downtime),
             references=placed(own.references),
         )
+
+
+def _can_name(target: tables.TargetRow, kind: GroupKind) -> bool:
+    if target.kind_from:
+        return not target.only or kind.kind in target.only
+    return (PODS if target.kind == "pods" else group_kind(target.kind)) == kind
 
 
 def _field(body: Any, path: str) -> Any:

@@ -10,8 +10,9 @@ from agent.core.gates import Gates, gate
 from agent.core.health import health
 from agent.core.idle import services_selecting, users_by_name, users_of_role, users_of_subject
 from agent.core.model import GroupKind, LiveObject, ObjectId
+from agent.core.policy import PODS, Policy
 from agent.core.rbac import RBAC_GROUP
-from agent.core.references import pod_template
+from agent.core.references import pod_template, uses
 from agent.core.steps import Gate, GateState, NamespaceContents
 
 NAMESPACE = GroupKind("", "Namespace")
@@ -73,7 +74,7 @@ class Pruning:
     def unreferenced(self, live: LiveObject) -> Gate:
         """No live object or pod names it, and no Service lives on its pods."""
         situation = self.gates.situation
-        unknown = situation.live.why_unknown((GroupKind("", "Pod"), GroupKind("", "Service")))
+        unknown = situation.live.why_unknown(_lookers(situation.policy, live))
         wants = "nothing live uses it"
         if unknown:
             return Gate("unreferenced", wants, GateState.UNKNOWN, unknown)
@@ -86,12 +87,23 @@ class Pruning:
             return
         for service in services_selecting(situation, live):
             if service.id in self.gates.leaving:
-                yield f"{service.id} (goes first)"
+                yield from self._until_gone(service, live)
                 continue
             selector = (service.body.get("spec") or {}).get("selector") or {}
             others = situation.workloads.selected(service.id.namespace, selector)
-            if not any(other.id in situation.desired.manifests for other in others):
+            pods = situation.workloads.matching(service.id.namespace, selector)
+            if not any(other.id in situation.desired.manifests for other in (*others, *pods)):
                 yield f"{service.id} (nothing else stands behind it)"
+
+    def _until_gone(self, service: LiveObject, live: LiveObject) -> Iterator[str]:
+        """A Service goes before its pods, unless their workload names it: then once nobody else does."""
+        situation = self.gates.situation
+        if not any(reference.target == service.id for reference in uses(live.body, situation.policy)):
+            yield f"{service.id} (goes first)"
+            return
+        leaving = {str(obj.id) for obj in situation.workloads.templated if obj.id in self.gates.leaving}
+        others = (user for user in users_by_name(situation, service.id) if user not in leaving)
+        yield from (f"{user} through {service.id}" for user in others)
 
     def idle(self, live: LiveObject) -> Gate:
         """No pod of the old generation works under a subject of the binding."""
@@ -101,13 +113,12 @@ class Pruning:
             for subject in live.body.get("subjects") or ()
             for user in users_of_subject(self.gates.situation, subject, live.id.namespace)
         )
-        return gate("idle", wants, self.gates.traced(users), wants)
+        return self.gates.unused(live.id, wants, users)
 
     def ungathered(self, live: LiveObject) -> Gate:
         """No pod of the old generation has the rules of the role through one that gathers them."""
         wants = "nothing that runs has rights from it"
-        users = users_of_role(self.gates.situation, live.id)
-        return gate("idle", wants, self.gates.traced(users), wants)
+        return self.gates.unused(live.id, wants, users_of_role(self.gates.situation, live.id))
 
     def last(self) -> Gate:
         """A namespace takes everything in it along: it goes after all else is done."""
@@ -154,6 +165,12 @@ class Pruning:
         wants = f"no member of {group} is left"
         left = (key for key in sorted(self.gates.leaving) if key.group == group)
         return gate("without-objects", wants, (f"{key} first" for key in left), wants)
+
+
+def _lookers(policy: Policy, live: LiveObject) -> frozenset[GroupKind]:
+    """The kinds that must be read to know who uses the object, itself or by the labels of its pods."""
+    is_workload = pod_template(live.body, policy) is not None
+    return policy.naming(live.id.group_kind) | (policy.naming(PODS) if is_workload else frozenset())
 
 
 def _spec_finalizers(live: LiveObject) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from agent.core.model import Body, Live, LiveObject
 from agent.core.policy import PODS, Policy
@@ -55,8 +56,12 @@ class Workloads:
 
     def root(self, obj: LiveObject) -> LiveObject:
         """The top of the chain of controllers: ``obj`` itself where nothing controls it."""
-        owner = self.owner(obj)
-        return obj if owner is None else self.root(owner)
+        seen = {obj.uid}
+        while (owner := self.owner(obj)) is not None and owner.uid not in seen:
+            # Owners can be written in a circle: then the chain ends where it began.
+            seen.add(owner.uid)
+            obj = owner
+        return obj
 
     def is_of_current_template(self, pod: LiveObject) -> bool:
         """Whether ``pod`` was made from the template that its workload has now, and is to stay.
@@ -68,10 +73,22 @@ class Workloads:
         if pod.is_deleting or workload is pod or workload.is_deleting or not has_observed(workload):
             return False
         direct = self.owner(pod)
-        if direct is not None and direct is not workload and _REVISION in workload.annotations:
-            return direct.annotations.get(_REVISION) == workload.annotations[_REVISION]
+        if direct is not None and direct is not workload:
+            if _REVISION in workload.annotations:
+                return direct.annotations.get(_REVISION) == workload.annotations[_REVISION]
+            return _spec_of(self.policy, direct.body) == _spec_of(self.policy, workload.body)
         update = (workload.body.get("status") or {}).get("updateRevision")
         return update is None or pod.labels.get("controller-revision-hash") == update
+
+    def matching(self, namespace: str, selector: Mapping[str, str]) -> tuple[LiveObject, ...]:
+        """Running pods in ``namespace`` that an equality selector matches and that stay."""
+        return tuple(
+            pod
+            for pod in self.running
+            if pod.id.namespace == namespace
+            and not pod.is_deleting
+            and selector.items() <= pod.labels.items()
+        )
 
     def selected(self, namespace: str, selector: Mapping[str, str]) -> tuple[LiveObject, ...]:
         """Root workloads in ``namespace`` whose pods an equality selector matches; {} matches none."""
@@ -84,6 +101,11 @@ class Workloads:
             and self.owner(obj) is None
             and selector.items() <= labels_of_template(self.policy, obj.body).items()
         )
+
+
+def _spec_of(policy: Policy, body: Body) -> Any:
+    """The pod spec of a template: a Job keeps that of its CronJob, whose labels it adds to."""
+    return (pod_template(body, policy) or {}).get("spec")
 
 
 def has_observed(workload: LiveObject) -> bool:
