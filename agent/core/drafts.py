@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from agent.core.behind import reached
 from agent.core.classify import Facet, FacetKind, classify, facets, pointers_of
 from agent.core.diff import by_server, three_way
 from agent.core.forms import final, widened
@@ -127,7 +128,13 @@ class Drafter:
         if not fields:
             label = ("metadata", "labels", SET_LABEL)
             fields = (FieldChange(label, live.set_name or ABSENT, self.situation.desired.set_name),)
-        parts = facets(fields, manifest.body, live.body, applied, self.situation.policy)
+        seen = reached(
+            self.situation,
+            manifest,
+            live,
+            facets(fields, manifest.body, live.body, applied, self.situation.policy),
+        )
+        parts = seen.facets
         category, reason = classify(parts)
         change = Change(manifest.id, Action.UPDATE, category, reason, fields)
         if _is_refused_in_place(parts, answer):
@@ -135,7 +142,7 @@ class Drafter:
         steps = self._steps(manifest, live, parts)
         if not steps:
             return Draft(replace(change, action=Action.NONE, reason="only entries of others, kept"))
-        gates = self._own_gates(live, parts)
+        gates = (*self._own_gates(live, parts), *seen.gates)
         return Draft(change, tuple(_with_answer(replace(s, gates=gates), answer) for s in steps), parts)
 
     def _steps(self, manifest: Manifest, live: LiveObject, parts: tuple[Facet, ...]) -> list[Step]:

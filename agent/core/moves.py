@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from agent.core.facet import SHOWN, Facet, FacetKind, Sides, instances
 from agent.core.fields import rule_at
@@ -34,8 +35,7 @@ def pointers(sides: Sides, left: Sequence[FieldChange]) -> Iterator[Facet]:
 
 def _moves_with(sides: Sides, placed: Placed[PointerRow], path: FieldPath, change: FieldChange) -> bool:
     """Whether the change belongs to the move of the pointer at ``path``."""
-    moving = [path, *(instance(placed.pattern_of(text), path) for text in placed.row.together)]
-    if any(_meets(change, one) for one in moving):
+    if _meets(change, path) or any(_goes_along(t, placed, path, change) for t in placed.row.together):
         return True
     if any(covers(sole.pattern, change.path) for sole in sides.kind.sole if _follows(sole, placed)):
         return True
@@ -43,6 +43,14 @@ def _moves_with(sides: Sides, placed: Placed[PointerRow], path: FieldPath, chang
         change.after == setting.value and change.path == instance(placed.pattern_of(setting.path), path)
         for setting in placed.row.arming
     )
+
+
+def _goes_along(text: str, placed: Placed[PointerRow], path: FieldPath, change: FieldChange) -> bool:
+    """Whether the change lies at a path that moves along, in the same items of lists as the pointer."""
+    pattern = placed.pattern_of(text)
+    together = zip(pattern, placed.pattern, strict=False)
+    shared = len(list(takewhile(lambda pair: pair[0] == pair[1], together)))
+    return covers(pattern, change.path) and change.path[:shared] == path[:shared]
 
 
 def _follows(sole: Placed[SoleRow], pointer: Placed[PointerRow]) -> bool:

@@ -39,7 +39,7 @@ OTHERWISE = {
 """Where the index is not followed, by its word, the start of its text and the end of the name, and why."""
 
 _SAYS: dict[str, Callable[[Facet], bool]] = {
-    "REPOINT": lambda facet: facet.kind is FacetKind.POINTS and facet.category is Category.REPOINT,
+    "REPOINT": lambda facet: facet.category is Category.REPOINT,
     "SUBJECT": lambda facet: facet.kind is FacetKind.UNION and facet.path == ("subjects",),
     "RBAC-": lambda facet: facet.kind is FacetKind.UNION and bool(facet.removed),
     "SHARED": lambda facet: facet.category is not Category.ADDITIVE,
