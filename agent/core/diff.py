@@ -89,9 +89,20 @@ def _align(wanted: Tree, has: Tree, rule: Rule, claims: Claims) -> tuple[Tree, T
         elif value != other:
             out_wanted[key], out_has[key] = value, other
     out_has |= _left_over(wanted, has, rule, claims)
+    _drop_mirrored(out_wanted, out_has, rule)
     if is_list and rule.is_ordered:
         _mark_order(wanted, has, out_wanted, out_has)
     return out_wanted, out_has
+
+
+def _drop_mirrored(out_wanted: Tree, out_has: Tree, rule: Rule) -> None:
+    """The server writes some fields under two names: told once, under the longer."""
+    for key in [key for key in out_wanted | out_has if isinstance(key, str)]:
+        other = rule.child(key).same_as
+        is_shorter = rule.child(other).same_as != key or len(key) < len(other)
+        if other and is_shorter and all(one.get(key) == one.get(other) for one in (out_wanted, out_has)):
+            out_wanted.pop(key, None)
+            out_has.pop(key, None)
 
 
 def _left_over(wanted: Tree, has: Tree, rule: Rule, claims: Claims) -> Tree:

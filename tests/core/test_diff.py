@@ -88,3 +88,15 @@ def test_two_revisions_one_spells_out_a_default_no_change() -> None:
     spelled["spec"] = {"ports": [{"port": 1, "protocol": "TCP", "targetPort": 1}], "type": "ClusterIP"}
     assert two_way(service, spelled, shipped()) == ()
     assert two_way(spelled, service, shipped()) == ()
+
+
+def test_field_that_the_server_writes_twice_told_once() -> None:
+    def workload(**spec: str) -> dict[str, Any]:
+        body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "n"}}
+        return {**body, "spec": {"template": {"spec": spec}}}
+
+    applied, wanted = workload(serviceAccountName="old"), workload(serviceAccountName="new")
+    live = workload(serviceAccountName="old", serviceAccount="old")
+    answer = workload(serviceAccountName="new", serviceAccount="new")
+    changes = by_server(answer, live_object(live), manifest(wanted), [applied], shipped())
+    assert told(changes) == ["spec.template.spec.serviceAccountName: 'old' -> 'new' (git)"]
