@@ -195,8 +195,12 @@ def without(ledger: Ledger, gone: Iterable[ObjectId]) -> Ledger:
 
 def is_ours(obj: LiveObject, set_name: str, manager: str) -> bool:
     """Whether set label and our field manager both say that this set wrote the object."""
-    managers = {field.get("manager") for field in obj.metadata.get("managedFields") or ()}
-    return obj.set_name == set_name and manager in managers
+    return obj.set_name == set_name and is_managed(obj, manager)
+
+
+def is_managed(obj: LiveObject, manager: str) -> bool:
+    """Whether this field manager has written the object."""
+    return manager in {field.get("manager") for field in obj.metadata.get("managedFields") or ()}
 
 
 def with_holds(ledger: Ledger, plan: Plan, now: float) -> Ledger:

@@ -23,7 +23,7 @@ from agent.core.diff import two_way
 from agent.core.drafts import Draft, Drafter
 from agent.core.forms import widened
 from agent.core.gates import Gates
-from agent.core.handoff import is_ours
+from agent.core.handoff import is_managed, is_ours
 from agent.core.ledger import Entry, GenerationState
 from agent.core.model import Action, Body, Category, Finding, Form, LiveObject, ObjectId, Severity
 from agent.core.pruning import NAMESPACE, Pruning
@@ -133,8 +133,12 @@ class Maker:
     def _belongs_to_others(self, live: LiveObject) -> bool:
         """Made anew under the same name, or taken over by another set."""
         entry = self.situation.ledger.entries[live.id]
-        made_anew = bool(entry.uid) and entry.uid != live.uid
-        return made_anew or live.set_name not in ("", self.situation.desired.set_name)
+        own = self.situation.desired.set_name
+        if live.set_name not in ("", own) or (entry.uid and entry.uid != live.uid):
+            return True
+        # A write that failed leaves an entry: without uid, or without label and manager, it made nothing.
+        is_written = bool(entry.uid) and live.set_name == own
+        return not is_written and not is_managed(live, self.situation.rules.manager)
 
     @property
     def gone(self) -> tuple[ObjectId, ...]:

@@ -1,8 +1,8 @@
 """From steps to requests: intents before, outcomes after, and never a step on an old look.
 
 Additive steps of a tick go together under one intent, concurrently within a rank of the order table. A
-step that moves or takes away goes alone, under an intent of its own, with the object's uid and
-resourceVersion as preconditions.
+step that moves or takes away goes alone, under an intent of its own. Every write of an object that was there
+carries its uid and resourceVersion as preconditions.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class Executor:
                 uid, version = step.uid, step.resource_version
                 self.observer.cluster.delete(resource, step.id, uid=uid, resource_version=version)
                 return Outcome(step, entry)
-            body = step.body if step.is_additive else _guarded(step.body, step)
-            return Outcome(step, entry, LiveObject(step.id, self._apply(step, body)))
+            body = self._apply(step, _guarded(step.body, step))
+            return Outcome(step, entry, LiveObject(step.id, body))
         except ClusterError as error:
             return Outcome(step, entry, error=str(error))
 
@@ -99,7 +99,11 @@ class Executor:
 
 
 def _guarded(body: Body, step: Step) -> Body:
-    """The body with what it was planned on as preconditions."""
+    """The body with what it was planned on as preconditions; what is made new has none.
+
+    What was additive when it was planned can take away what came in between: an apply drops the fields that
+    it does not name, and the union of a list is that of the entries that were seen.
+    """
     preconditions = {"uid": step.uid, "resourceVersion": step.resource_version}
     held = {key: value for key, value in preconditions.items() if value}
     return {**body, "metadata": {**body["metadata"], **held}}
