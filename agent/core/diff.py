@@ -169,10 +169,13 @@ def _reasons(applied: Sequence[Body], kind: KindPolicy, policy: Policy) -> _Why:
 
 
 def _is_as_written(base: Any, live: Any, rule: Rule) -> bool:
-    """Whether live has what was applied, with nothing more than the server's defaults beside it."""
+    """Whether live has what was applied, but for the server's defaults written out or left out."""
     if isinstance(base, dict) and isinstance(live, dict):
         return _align(base, live, rule, AllClaims()) == ({}, {})
-    return bool(base == live) or (base is MISSING and live is not MISSING and is_default(live, rule, {}))
+    if MISSING in (base, live):
+        there = live if base is MISSING else base
+        return there is MISSING or is_default(there, rule, {})
+    return bool(base == live)
 
 
 def _order(base: Tree, path: FieldPath, names: str) -> str:
