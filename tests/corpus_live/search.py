@@ -1,0 +1,205 @@
+"""Edits made to a live release or to its Git repo, one by one known, and what the plan says of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from random import Random
+
+from agent.core.model import Body, FieldPath, ObjectId, Reason, path_text
+from agent.core.steps import Change, Plan
+from tests.corpus_live.edits import Edit, Kind, declared, edited, highest_missing, value_at
+from tests.corpus_live.install import Install
+from tests.corpus_live.others import without_nulls
+from tests.rig.api import APPLY, ApiError
+
+EDITOR = "editor"
+ROUNDS = 8
+TRIES = 4
+"""Edits drawn for each one that is wanted: the server refuses many."""
+
+
+@dataclass
+class Tally:
+    """What became of the edits; ``missed`` says in words which the plan did not name as it should."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    missed: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+
+    @property
+    def found(self) -> int:
+        """Edits that took effect and were named at their path with the right reason."""
+        return self.counts["found"]
+
+
+def drawn(live: dict[ObjectId, Body], manager: str, number: int, rng: Random) -> list[list[Edit]]:
+    """Rounds of edits, in each at most one of an object."""
+    leaves = [(key, path) for key, body in sorted(live.items()) for path in declared(body, manager)]
+    chosen = rng.sample(leaves, min(len(leaves), number * TRIES))
+    rounds: list[dict[ObjectId, Edit]] = []
+    for key, path in chosen:
+        edit = Edit(key, path, rng.choice(list(Kind)))
+        free = next((one for one in rounds if key not in one), None)
+        if free is None and len(rounds) < ROUNDS:
+            rounds.append({key: edit})
+        elif free is not None:
+            free[key] = edit
+    return [list(one.values()) for one in rounds]
+
+
+class LiveSearch:
+    """Edits live objects by another field manager, looks at the plan, and puts everything back."""
+
+    def __init__(self, install: Install, seed: str) -> None:
+        self.install = install
+        self.api = install.cluster.api
+        self.rng = Random(seed)  # noqa: S311 - a sample that can be drawn again
+        self.tally = Tally()
+
+    def run(self, number: int) -> Tally:
+        """Edit until ``number`` edits took effect, or the draw is used up."""
+        before = {key: obj.body for key, obj in self.install.members().items()}
+        for edits in drawn(before, self.install.manager, number, self.rng):
+            if self.tally.found >= number:
+                break
+            made = {edit: after for edit in edits if (after := self._made(edit, before[edit.id])) is not None}
+            plan = self.install.syncer.plan()
+            for edit, after in made.items():
+                judge(self.tally, plan, edit, highest_missing(after, edit.path), Reason.DRIFT)
+            for edit in made:
+                self._put_back(edit.id, before)
+        return self.tally
+
+    def _made(self, edit: Edit, body: Body) -> Body | None:
+        """The object after the edit; None where the server refused it or put the field back."""
+        wanted = edited(body, edit, self.rng)
+        if wanted is None:
+            return None
+        try:
+            after: Body = self.api.replace(
+                f"{self.install.path(edit.id, body)}?fieldManager={EDITOR}", _fresh(wanted)
+            )
+        except ApiError as error:
+            self.tally.counts[f"refused: {error.status}"] += 1
+            self.tally.refusals.append(f"{edit}: {error}")
+            return None
+        if value_at(after, edit.path) == value_at(body, edit.path):
+            self.tally.counts["put back by the server"] += 1
+            self._put_back(edit.id, {edit.id: body})
+            return None
+        self.tally.counts[edit.kind.value] += 1
+        return after
+
+    def _put_back(self, key: ObjectId, before: dict[ObjectId, Body]) -> None:
+        """The values first, then who owns them: a write of values takes ownership along."""
+        body = before[key]
+        path = f"{self.install.path(key, body)}?fieldManager={EDITOR}"
+        try:
+            self.api.replace(path, _fresh(body))
+            owners = [
+                {
+                    "op": "replace",
+                    "path": "/metadata/managedFields",
+                    "value": body["metadata"]["managedFields"],
+                }
+            ]
+            self.api.patch(path, owners, "application/json-patch+json")
+        except ApiError as error:
+            self.tally.counts["could not be put back"] += 1
+            self.tally.refusals.append(f"put back {key}: {error}")
+
+
+class GitSearch:
+    """Edits manifests, commits them, and looks at the plan; nothing is synced."""
+
+    def __init__(self, install: Install, seed: str) -> None:
+        self.install = install
+        self.rng = Random(seed)  # noqa: S311 - a sample that can be drawn again
+        self.tally = Tally()
+
+    def run(self, number: int) -> Tally:
+        """Edit until ``number`` edits took effect, or the draw is used up."""
+        wanted = self.install.wanted()
+        live = {key: obj.body for key, obj in self.install.members().items()}
+        for edits in drawn(live, self.install.manager, number, self.rng):
+            if self.tally.found >= number:
+                break
+            bodies = dict(wanted)
+            made = {}
+            for edit in edits:
+                body = edited(wanted[edit.id], edit, self.rng)
+                if body is not None:
+                    bodies[edit.id] = body
+                    made[edit] = self._by_server(edit, body, live[edit.id])
+            self.install.rewrite(bodies)
+            plan = self.install.syncer.plan()
+            for edit, (after, counts) in made.items():
+                self._judge(plan, edit, after, live[edit.id], counts)
+        return self.tally
+
+    def _judge(self, plan: Plan, edit: Edit, after: Body | None, live: Body, counts: str) -> None:
+        self.tally.counts[counts] += 1
+        if after is None:
+            judge(self.tally, plan, edit, edit.path, Reason.GIT)
+        elif value_at(after, edit.path) == value_at(live, edit.path):
+            self.tally.counts["the same to the server"] += 1
+            if any(change.id == edit.id for change in plan.changes):
+                self.tally.missed.append(f"{edit}: named, and the server sees no difference")
+        else:
+            judge(
+                self.tally,
+                plan,
+                edit,
+                highest_missing(_shorter(after, live, edit.path), edit.path),
+                Reason.GIT,
+            )
+
+    def _by_server(self, edit: Edit, body: Body, live: Body) -> tuple[Body | None, str]:
+        """What the server would make of it under our manager, asked with another client than the agent's."""
+        path = self.install.path(edit.id, body)
+        labels = {**(body["metadata"].get("labels") or {}), **_own(live, "labels")}
+        notes = {**(body["metadata"].get("annotations") or {}), **_own(live, "annotations")}
+        sent = {**body, "metadata": {**body["metadata"], "labels": labels, "annotations": notes}}
+        query = f"?dryRun=All&force=true&fieldManager={self.install.manager}"
+        try:
+            after: Body = self.install.cluster.api.request("PATCH", path + query, without_nulls(sent), APPLY)
+        except ApiError as error:
+            self.tally.refusals.append(f"{edit}: {error}")
+            return None, f"refused: {error.status}"
+        return after, edit.kind.value
+
+
+def _own(live: Body, field_name: str) -> dict[str, str]:
+    texts = live["metadata"].get(field_name) or {}
+    return {key: text for key, text in texts.items() if key.startswith("trapeze.dev/")}
+
+
+def _shorter(one: Body, other: Body, path: FieldPath) -> Body:
+    return one if len(highest_missing(one, path)) < len(highest_missing(other, path)) else other
+
+
+def _fresh(body: Body) -> Body:
+    """Without what would make an update conditional or claim ownership."""
+    kept = {k: v for k, v in body["metadata"].items() if k not in {"resourceVersion", "managedFields"}}
+    return {**body, "metadata": kept}
+
+
+def judge(tally: Tally, plan: Plan, edit: Edit, expected: FieldPath, reason: Reason) -> None:
+    """Count the edit as found where the plan names exactly its path, for exactly its reason."""
+    change = next((change for change in plan.changes if change.id == edit.id), None)
+    trouble = _trouble(change, expected, reason)
+    if not trouble:
+        tally.counts["found"] += 1
+    else:
+        tally.missed.append(f"{edit}: {trouble}")
+
+
+def _trouble(change: Change | None, expected: FieldPath, reason: Reason) -> str:
+    if change is None or not change.fields:
+        return "not named"
+    elsewhere = [one for one in change.fields if one.path[: len(expected)] != expected]
+    if elsewhere:
+        return f"expected {path_text(expected)}, named " + "; ".join(map(str, change.fields))[:600]
+    wrong = {one.reason for one in change.fields} - {reason}
+    return f"reasons {sorted(one.value for one in wrong)}" if wrong else ""
