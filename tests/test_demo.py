@@ -17,8 +17,8 @@ from agent.demo.__main__ import play
 from agent.demo.model_stage import ModelStage
 from agent.demo.releases import SAMPLES, ReleaseRepo
 from agent.demo.screen import Screen
-from agent.demo.stage import PATHS, Tally
-from agent.demo.story import NAIVE
+from agent.demo.stage import PATHS
+from agent.demo.story import NAIVE, Act
 from agent.errors import SourceError
 from tests.recorded import names, recorded, stripped
 
@@ -28,7 +28,7 @@ KNOBS = {"ready-after", "never-ready", "lose-ready-after", "crash", "slow-stop",
 class Played(NamedTuple):
     """One run: what was asked and lost in each act, what was printed, how long people had to read."""
 
-    acts: Mapping[str, Mapping[str, Tally]]
+    acts: Mapping[str, Act]
     printed: str
     stage: ModelStage
     rested: float
@@ -44,12 +44,21 @@ def played() -> Played:
 
 
 def test_gated_acts_lose_nothing_and_the_naive_one_loses_on_every_path(played: Played) -> None:
-    naive = played.acts[NAIVE]
+    naive = played.acts[NAIVE].seen
     assert [tally.lost > 0 for tally in naive.values()] == [True] * len(PATHS)
-    gated = [tally for act, seen in played.acts.items() if act != NAIVE for tally in seen.values()]
+    gated = [tally for name, act in played.acts.items() if name != NAIVE for tally in act.seen.values()]
     assert len(gated) == 3 * len(PATHS)
     assert [tally.lost for tally in gated] == [0] * len(gated)
     assert min(tally.asked for tally in gated) >= 200
+
+
+def test_no_state_of_a_gated_act_breaks_the_promise_and_most_of_the_naive_one_do(played: Played) -> None:
+    for name, (_, verdict) in played.acts.items():
+        assert verdict.states > 50
+        assert verdict.is_kept is (name != NAIVE), list(verdict.lines())
+    naive = played.acts[NAIVE].verdict
+    assert naive.broken_states > naive.states / 2
+    assert {"rights of a running pod", "serving path"} <= {broken.invariant for broken in naive.broken}
 
 
 def test_the_end_state_is_the_last_release_and_nothing_old(played: Played) -> None:
@@ -117,7 +126,9 @@ def test_the_readme_shows_what_the_demo_printed(played: Played) -> None:
     upgrade = played.printed.partition("git: release 2")[2].partition("\n\n")[2]
     plan, _, rest = stripped(upgrade).partition("\n10:")
     handoff, _, _ = f"10:{rest}".partition("\n\n")
-    requests = stripped(played.printed.rpartition("What became of the requests")[2].partition("\n")[2])
+    requests = stripped(
+        played.printed.rpartition("What became of the requests, and of every state")[2].partition("\n")[2]
+    )
     shown = {"plan": f"{plan.rstrip()}\n", "handoff": f"{handoff}\n", "requests": requests}
     assert {name: recorded(name, text) for name, text in shown.items()} == shown
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import secrets
 import shutil
 import sys
 import tempfile
@@ -13,15 +12,20 @@ from typing import Final
 
 from rich.console import Console
 
-from agent.build import health_of, kinds_of, policy_of, syncer_of
+from agent.build import health_of, kinds_of, policy_of, source_of, syncer_of
+from agent.core.model import Body, Desired, ObjectId
+from agent.core.promise import Verdict
+from agent.core.serving import Routes
+from agent.core.terms import Terms
 from agent.demo.model_stage import ModelStage
 from agent.demo.real_stage import RealStage
 from agent.demo.releases import SAMPLES, ReleaseRepo
 from agent.demo.screen import Screen
 from agent.demo.stage import Stage
-from agent.demo.story import Seen, Story
+from agent.demo.story import Act, Story
 from agent.errors import TrapezeError
 from agent.settings import DEFAULT_FILE, load_settings
+from agent.shell.recording import Recording, judge
 from agent.shell.store import LedgerStore
 from agent.shell.tick import Tools
 
@@ -29,6 +33,9 @@ PAUSE: Final = 0.5
 """Seconds to read one tick; a real cluster's own time is slow enough."""
 
 WIDEST: Final = 100
+
+ENDPOINTS: Final = 2
+"""Ready endpoints that a path of the samples keeps at least, once it had so many."""
 
 
 def main(arguments: list[str]) -> int:
@@ -51,7 +58,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def play(stage: Stage, screen: Screen, samples: Path = SAMPLES) -> Mapping[str, Seen]:
+def play(stage: Stage, screen: Screen, samples: Path = SAMPLES) -> Mapping[str, Act]:
     """The whole story on a stage, with a repository and a cache in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="trapeze-demo-") as name:
         folder = Path(name)
@@ -63,7 +70,17 @@ def play(stage: Stage, screen: Screen, samples: Path = SAMPLES) -> Mapping[str, 
         tables = policy_of(settings), health_of(settings), kinds_of()
         tools = Tools(stage.cluster, store, *tables, stage.now)
         syncer = syncer_of(settings, library, tools)
-        return Story(stage, syncer, repo, screen, secrets.token_bytes()).play()
+        routes, source = Routes(tools.policy, tools.health), source_of(settings, library)
+
+        def judged(recording: Recording, old: str, new: str) -> Verdict:
+            before, after = (_bodies(source.desired(commit, tools.kinds)) for commit in (old, new))
+            return judge(recording, routes, Terms.between(before, after, routes, minimum=ENDPOINTS))
+
+        return Story(stage, syncer, repo, screen, judged).play()
+
+
+def _bodies(desired: Desired) -> Mapping[ObjectId, Body]:
+    return {key: manifest.body for key, manifest in desired.manifests.items()}
 
 
 if __name__ == "__main__":

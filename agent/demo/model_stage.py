@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final
 
+from agent.core.simulation.world import World
+from agent.core.states import Event
+from agent.core.terms import Terms
 from agent.demo.stage import PATHS, SAMPLED_EVERY, Tally
 from agent.shell.embedded import EmbeddedCluster
+from agent.shell.recording import DELETED, Recording
 
 START: Final = 1_736_157_600.0
 """2025-01-06 10:00:00 in UTC, epoch seconds."""
@@ -34,3 +39,17 @@ class ModelStage:
     def seen(self) -> Mapping[str, Tally]:
         """What was asked and answered so far."""
         return dict(self._seen)
+
+    @contextmanager
+    def recorded(self) -> Iterator[Callable[[], Recording]]:
+        """Nothing is watched: the model remembers every write."""
+        first = self.cluster.world
+        yield lambda: _history(first, self.cluster.world)
+
+
+def _history(first: World, last: World) -> Recording:
+    events = (
+        Event(event.version, "", event.id, None if event.type == DELETED else event.body)
+        for event in last.events_after(first.version)
+    )
+    return Recording(first.version, first.objects(), tuple(events), (), Terms())

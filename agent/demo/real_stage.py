@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import http.client
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Final, Self
@@ -15,9 +16,15 @@ from agent.errors import ClusterError, NotServed
 from agent.shell.cluster import Cluster, Resource
 from agent.shell.kube import KubeCluster
 from agent.shell.kube_connect import Connection
+from agent.shell.policies import load_policy
+from agent.shell.recorder import Recorder, kinds_to_record
+from agent.shell.recording import Recording
 
 ANSWER_WITHIN: Final = 5.0
 """Seconds after which a sample is lost."""
+
+CONNECTIONS: Final = 48
+"""One for each kind that is recorded, and some for its lists."""
 
 _TITLES: Final = "/apis/library.example/v1/namespaces/reading-room/titles"
 _GOOD: Final = 200
@@ -40,6 +47,7 @@ class RealStage:
     """Samples while it is entered. ``kubeconfig`` names the file; the sampler never asks twice."""
 
     def __init__(self, kubeconfig: str) -> None:
+        self._kubeconfig = kubeconfig
         self.cluster: Cluster = KubeCluster(Connection(kubeconfig, None, 8))
         self._asked = KubeCluster(Connection(kubeconfig, None, 8), timeout=ANSWER_WITHIN, patience=0)
         self._seen = dict.fromkeys(PATHS, Tally())
@@ -71,6 +79,15 @@ class RealStage:
         """What was asked and answered so far."""
         with self._lock:
             return dict(self._seen)
+
+    @contextmanager
+    def recorded(self) -> Iterator[Callable[[], Recording]]:
+        """A watch on every kind that the promise speaks of, over connections of their own."""
+        watching = KubeCluster(Connection(self._kubeconfig, None, CONNECTIONS))
+        resources = kinds_to_record(watching.discover(), load_policy())
+        with Recorder(watching, resources) as recorder:
+            yield recorder.recording
+        watching.close()
 
     def _sample(self, name: str) -> None:
         due = time.monotonic()

@@ -10,6 +10,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from agent.core.promise import Verdict
 from agent.core.render.words import printable, span
 from agent.demo.stage import SAMPLED_EVERY, Tally
 
@@ -48,24 +49,29 @@ class Screen:
         self.rest()
 
 
-def comparison(acts: Mapping[str, Mapping[str, Tally]]) -> Table:
-    """A row for each act: of each path how many requests were lost, of how many, and for about how long."""
+def comparison(acts: Mapping[str, tuple[Mapping[str, Tally], Verdict]]) -> Table:
+    """A row for each act: of each path how many requests were lost, and how many states broke the promise."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("ORDER")
-    for name in next(iter(acts.values()), {}):
-        table.add_column(f"{name}, LOST", justify="right")
-    for act, seen in acts.items():
-        table.add_row(act, *(_lost(tally) for tally in seen.values()))
+    for name in next(iter(acts.values()))[0]:
+        table.add_column(f"LOST: {name}", justify="right")
+    table.add_column("BROKEN STATES", justify="right")
+    for act, (seen, verdict) in acts.items():
+        cells = [_part(tally.lost, tally.asked) for tally in seen.values()]
+        table.add_row(act, *cells, _part(verdict.broken_states, verdict.states))
     return table
 
 
-def _lost(tally: Tally) -> Text:
-    gap = f" ({span(tally.lost * SAMPLED_EVERY)})" if tally.lost else ""
-    return Text(f"{tally.lost:,} of {tally.asked:,}{gap}", style="bold red" if tally.lost else "green")
+def _part(bad: int, total: int) -> Text:
+    return Text(f"{bad:,} of {total:,}", style="bold red" if bad else "green")
 
 
-def troubles(seen: Mapping[str, Tally]) -> Iterator[Text]:
-    """What the requests that were lost were told at last, a line for each path."""
+def troubles(seen: Mapping[str, Tally], verdict: Verdict) -> Iterator[Text]:
+    """For how long each path was lost and what the last request was told; then what the states broke."""
     for name, tally in seen.items():
         if tally.lost:
-            yield Text(f"{name}: {printable(tally.trouble)}", style="dim")
+            gap = span(tally.lost * SAMPLED_EVERY)
+            yield Text(f"{name} lost for about {gap}: {printable(tally.trouble)}", style="dim")
+    for invariant in dict.fromkeys(broken.invariant for broken in verdict.broken):
+        first = next(broken for broken in verdict.broken if broken.invariant == invariant)
+        yield Text(f"{invariant}: {printable(first.subject)}: {printable(first.story)}", style="dim")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from agent.core.model import ObjectId
 from agent.shell.cluster import Cluster
+from agent.shell.recording import Recording
 
 PATHS: Final[Mapping[str, ObjectId]] = {
     "API": ObjectId("apiregistration.k8s.io", "APIService", "", "v1.library.example"),
@@ -60,4 +62,8 @@ class Stage(Protocol):
 
     def seen(self) -> Mapping[str, Tally]:
         """What was asked and answered since the stage began to sample, by path."""
+        ...
+
+    def recorded(self) -> AbstractContextManager[Callable[[], Recording]]:
+        """Record every state inside the block; after it the recording can be had."""
         ...

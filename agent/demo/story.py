@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
 from rich.text import Text
 
+from agent.core.promise import Verdict
 from agent.core.render import Progress, event_line, status, text
 from agent.core.render.words import counted, span
 from agent.demo.releases import ReleaseRepo
 from agent.demo.screen import Screen, comparison, troubles
 from agent.demo.stage import Stage, Tally
+from agent.shell.recording import Recording
 from agent.shell.report import Order, Report, State
 from agent.shell.tick import Syncer
 
@@ -26,28 +29,39 @@ AFTERWARDS: Final = 3
 
 NAIVE: Final = "apply, then prune"
 
-Seen = Mapping[str, Tally]
+Seen: TypeAlias = Mapping[str, Tally]
+
+Judge: TypeAlias = Callable[[Recording, str, str], Verdict]
+"""How the promise was kept between two commits."""
+
+
+class Act(NamedTuple):
+    """What was asked through each path meanwhile, and the promise on each state in between."""
+
+    seen: Seen
+    verdict: Verdict
 
 
 class Story:
-    """Plays on one stage; ``key`` masks Secret values."""
+    """Plays on one stage with a syncer of its set."""
 
-    def __init__(self, stage: Stage, syncer: Syncer, repo: ReleaseRepo, screen: Screen, key: bytes) -> None:
+    def __init__(self, stage: Stage, syncer: Syncer, repo: ReleaseRepo, screen: Screen, judge: Judge) -> None:
         self._stage = stage
         self._syncer = syncer
         self._repo = repo
         self._screen = screen
-        self._key = key
+        self._judge = judge
+        self._commit = ""
 
-    def play(self) -> Mapping[str, Seen]:
+    def play(self) -> Mapping[str, Act]:
         """All acts; what was asked and lost in each. Raises TimeoutError where one never ends."""
-        told: dict[str, Seen] = {}
+        told: dict[str, Act] = {}
         self._screen.title(
             "Release 1: the first sync",
             "A catalog API behind the aggregator, an admission webhook, a web application.",
         )
         self._publish("1")
-        self._hand_off(Order.GATED, is_first=True)
+        self._ticks(Order.GATED, is_first=True)
         self._screen.title(
             "Release 2: the catalog API moves to another namespace",
             "The same names, other owners: three shared bindings and one APIService.",
@@ -65,25 +79,31 @@ class Story:
         self._screen.title(
             "Release 3 once more, naively", "The same manifests: apply all of them, then delete what is gone."
         )
-        self._publish("3")
-        told[NAIVE] = self._hand_off(Order.NAIVE)
-        self._screen.title("What became of the requests")
-        self._screen.show(comparison(told), Text(), *troubles(told[NAIVE]))
+        told[NAIVE] = self._upgrade("3", Order.NAIVE, is_previewed=False)
+        self._screen.title("What became of the requests, and of every state in between")
+        self._screen.show(
+            comparison({name: (act.seen, act.verdict) for name, act in told.items()}),
+            Text(),
+            *troubles(told[NAIVE].seen, told[NAIVE].verdict),
+        )
         return told
 
-    def _upgrade(self, release: str, *, is_previewed: bool = True) -> Seen:
+    def _upgrade(self, release: str, order: Order = Order.GATED, *, is_previewed: bool = True) -> Act:
+        old = self._commit
         self._publish(release)
         if is_previewed:
             plan = self._syncer.plan()
-            self._screen.show(text(plan, self._key, observed=False, whole=False), Text())
+            self._screen.show(text(plan, secrets.token_bytes(), observed=False, whole=False), Text())
             self._screen.rest(8)
-        return self._hand_off(Order.GATED)
+        with self._stage.recorded() as recording:
+            seen = self._ticks(order)
+        return Act(seen, self._judge(recording(), old, self._commit))
 
     def _publish(self, release: str) -> None:
-        commit = self._repo.publish(release)
-        self._screen.show(Text(f"git: release {release} is commit {commit[:7]}", style="dim"), Text())
+        self._commit = self._repo.publish(release)
+        self._screen.show(Text(f"git: release {release} is commit {self._commit[:7]}", style="dim"), Text())
 
-    def _hand_off(self, order: Order, *, is_first: bool = False) -> Seen:
+    def _ticks(self, order: Order, *, is_first: bool = False) -> Seen:
         """Ticks until the release is in service, watched a while longer; what was asked meanwhile."""
         began, before = self._stage.now(), self._stage.seen()
         progress, written, quiet = Progress(), 0, 0
