@@ -27,6 +27,7 @@ from agent.core.model import (
     path_text,
 )
 from agent.core.normalize import applicable
+from agent.core.relabel import with_common
 from agent.core.situation import Foreign, Situation
 from agent.core.stamps import digest_of, stamped
 from agent.core.steps import Answer, Change, DryRun, Gate, GateState, Step, Verb
@@ -160,7 +161,8 @@ class Drafter:
             steps.append(self._step(manifest, live, Verb.CUTOVER, moves, form))
         if takes:
             steps.append(self._step(manifest, live, Verb.NARROW, takes, Form.FINAL))
-        return [replace(step, body=self._body(step, manifest, live, parts)) for step in steps]
+        bodied = [replace(step, body=self._body(step, manifest, live, parts)) for step in steps]
+        return with_common(self.situation, parts, bodied)
 
     def _takes(self, part: Facet) -> bool:
         drops = bool(part.foreign) and self.situation.rules.foreign is not Foreign.KEEP

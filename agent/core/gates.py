@@ -17,6 +17,7 @@ from agent.core.health import health
 from agent.core.idle import old_pods_using, users_of_role, users_of_subject
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.references import pod_template
+from agent.core.relabel import left_behind
 from agent.core.situation import Foreign, Situation
 from agent.core.steps import Gate, GateState, Question, Request
 from agent.core.trust import question_of, trusted
@@ -150,6 +151,18 @@ class Gates:
         """What a shared list or a part waits for before something is taken away."""
         foreign = self.foreign(facets)
         return (*self.handover, self.idle(key, facets), *((foreign,) if foreign else ()))
+
+    def selected(self, key: ObjectId) -> tuple[Gate, ...]:
+        """What an additive change of a workload waits for: Services that select by its new labels."""
+        live, manifest = self.situation.live.get(key), self.situation.desired.manifests[key]
+        if live is None or self.situation.is_allowed(key, self.situation.rules.allow_downtime):
+            return ()
+        troubles = list(left_behind(self.situation, live, manifest.body))
+        if not troubles:
+            return ()
+        way_out = f"give it a new name in Git, or allow the gap by allow_downtime: [{key}]"
+        wants = "no Service loses its pods by their new labels"
+        return (gate("selected", wants, (f"{trouble}; {way_out}" for trouble in troubles), wants),)
 
     def serving_pointers(self, body: Body) -> tuple[Pointer, ...]:
         """The pointers of an object that lead to Services."""

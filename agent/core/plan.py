@@ -252,7 +252,7 @@ class Maker:
             return self.gates.cutover(step.id, draft.facets)
         if step.verb is Verb.NARROW:
             return self.gates.narrow(step.id, draft.facets)
-        return ()
+        return self.gates.selected(step.id) if step.is_additive else ()
 
     def _questions(self, steps: tuple[Step, ...]) -> frozenset[Question]:
         wanted: set[Question] = {d.question for d in self.drafts.values() if d.question}
