@@ -55,5 +55,6 @@ golden: $(READY) ## renew golden files and what the README shows
 test: controlplane ## all tests but the slow ones
 	$(PYTEST) -m "not slow"
 
-test-all: controlplane ## all tests
+test-all: controlplane ## all tests, the handoffs also with requests routed by kube-proxy
 	$(PYTEST)
+	$(PYTEST) tests/e2e -m "not slow" --aggregator-routing=off
