@@ -9,6 +9,7 @@ from agent.core.absence import APISERVICE, CRD
 from agent.core.gates import Gates, gate
 from agent.core.model import Finding, GroupKind, Manifest, ObjectId, Severity
 from agent.core.steps import Gate, GateState
+from agent.core.trust import reachable
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Creation:
         if is_pointer:
             for pointer in self.gates.serving_pointers(manifest.body):
                 gates += [self.gates.serves(pointer.target), self.gates.granted(pointer.target)]
+                port = reachable(self.gates.situation, manifest.id, pointer.path, pointer.target)
+                gates += [port] if port else []
         return tuple(gates)
 
     def served(self, key: ObjectId) -> Gate:

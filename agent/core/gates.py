@@ -20,7 +20,7 @@ from agent.core.references import pod_template
 from agent.core.relabel import left_behind
 from agent.core.situation import Foreign, Situation
 from agent.core.steps import Gate, GateState, Question, Request
-from agent.core.trust import question_of, trusted
+from agent.core.trust import question_of, reachable, trusted
 
 EVERYTHING: Final = "*"
 """Among what may be pruned: the whole set, by a source without an object."""
@@ -140,8 +140,9 @@ class Gates:
         for facet in facets:
             if facet.kind is FacetKind.POINTS and facet.new is not None:
                 gates += [self.serves(facet.new), self.granted(facet.new)]
+                port = reachable(self.situation, key, facet.path, facet.new)
                 certificate = trusted(self.situation, key, facet)
-                gates += [certificate] if certificate else []
+                gates += [found for found in (port, certificate) if found]
                 entry = self.situation.ledger.entries.get(key)
                 if entry is not None and entry.points_back:
                     gates.append(self.stable(entry.points_back, facet.new))

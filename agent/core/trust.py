@@ -16,6 +16,7 @@ from agent.core.paths import instance
 from agent.core.rules import MISSING
 from agent.core.situation import Situation
 from agent.core.steps import Gate, GateState, Trust
+from agent.core.targets import Target
 
 _HTTPS: Final = 443
 
@@ -47,6 +48,26 @@ def trusted(situation: Situation, key: ObjectId, facet: Facet) -> Gate | None:
     return Gate("trusted", wants, GateState.UNKNOWN, reason)
 
 
+def reachable(situation: Situation, key: ObjectId, path: FieldPath, target: Target) -> Gate | None:
+    """Whether the Service has the port that the API server will call; None where the server calls nobody.
+
+    A webhook at a port that no Service has fails every request that it is asked about.
+    """
+    kind = situation.policy.of(key.group_kind)
+    is_called = any(p.row.trust and instance(p.pattern, path) == path for p in kind.pointers)
+    service = situation.live.get(target.id) if target.id else None
+    spec = (service.body.get("spec") or {}) if service else {}
+    if not is_called or not spec.get("ports"):
+        return None
+    port = _port(situation.desired.manifests[key].body, path, situation, key)
+    wants = f"{target} has port {port}"
+    has = [one.get("port") for one in spec["ports"]]
+    if port in has:
+        return Gate("port", wants, GateState.OPEN, wants)
+    listed = ", ".join(map(str, has))
+    return Gate("port", wants, GateState.HELD, f"{target} has port {listed}, the pointer names {port}")
+
+
 def _bundle(situation: Situation, key: ObjectId, facet: Facet) -> str:
     live = situation.live.get(key)
     held = _at_trust(live.body, situation, key, facet) if live else ""
@@ -70,7 +91,7 @@ def _at_trust(body: Body, situation: Situation, key: ObjectId, facet: Facet) -> 
 def _port(body: Body, path: FieldPath, situation: Situation, key: ObjectId) -> int:
     """The port that the pointer names, at its own level or in the service below it; else 443."""
     value: Any = get(body, path, situation.policy.of(key.group_kind).rules)
-    for name in ("port", "service", "webhook", "clientConfig", "service"):
+    for name in ("service", "webhook", "clientConfig", "service", ""):
         if value is MISSING or not isinstance(value, dict):
             return _HTTPS
         if isinstance(value.get("port"), int):
