@@ -149,7 +149,7 @@ class Drafter:
     def _steps(self, manifest: Manifest, live: LiveObject, parts: tuple[Facet, ...]) -> list[Step]:
         moves = [p for p in parts if p.kind is FacetKind.POINTS]
         takes = [p for p in parts if self._takes(p)]
-        adds = [p for p in parts if p.added or p.kind not in _NOT_ADDING]
+        adds = [p for p in parts if p.added or p.kind not in _NOT_ADDING or _is_rewritten(p)]
         steps = []
         if adds:
             verb = Verb.WIDEN if moves or takes else Verb.UPDATE
@@ -266,6 +266,11 @@ def _said(part: Facet, verb: Verb) -> str:
     if verb is Verb.NARROW and part.removed:
         return f"{where} loses {part.loses}"
     return part.reason
+
+
+def _is_rewritten(part: Facet) -> bool:
+    """The same rights in another way: text that Git wants, with nobody losing or gaining by it."""
+    return part.kind is FacetKind.UNION and not (part.added or part.removed or part.foreign)
 
 
 _NOT_ADDING = (FacetKind.UNION, FacetKind.POINTS, FacetKind.PART, FacetKind.CAPACITY)
