@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from agent.core.promise import Verdict
-from agent.core.render.words import printable, span
-from agent.demo.stage import SAMPLED_EVERY, Tally
+from agent.core.render.words import printable
+from agent.demo.stage import Tally
 
 
 class Screen:
@@ -67,11 +67,10 @@ def _part(bad: int, total: int) -> Text:
 
 
 def troubles(seen: Mapping[str, Tally], verdict: Verdict) -> Iterator[Text]:
-    """For how long each path was lost and what the last request was told; then what the states broke."""
+    """What the last request that was lost was told, path by path; then what the states broke."""
     for name, tally in seen.items():
         if tally.lost:
-            gap = span(tally.lost * SAMPLED_EVERY)
-            yield Text(f"{name} lost for about {gap}: {printable(tally.trouble)}", style="dim")
+            yield Text(f"{name}: {printable(tally.trouble)}", style="dim")
     for invariant in dict.fromkeys(broken.invariant for broken in verdict.broken):
         first = next(broken for broken in verdict.broken if broken.invariant == invariant)
         yield Text(f"{invariant}: {printable(first.subject)}: {printable(first.story)}", style="dim")
