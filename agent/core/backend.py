@@ -17,7 +17,7 @@ from agent.core.classify import Target
 from agent.core.health import health
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.paths import Wild
-from agent.core.policy import PODS, group_kind_of, id_of
+from agent.core.policy import PODS, group_kind, group_kind_of, id_of
 from agent.core.selectors import labels_wanted
 from agent.core.situation import Situation
 from agent.core.steps import GateState
@@ -44,8 +44,8 @@ class Backend:
 
 def backend(situation: Situation, target: Target) -> Backend:
     """What stands behind ``target`` now; UNKNOWN where a kind that it needs could not be read."""
-    kinds = (SERVICE, _SLICE, PODS, target.kind)
-    unknown = situation.live.why_unknown(kinds)
+    makers = (group_kind(row.kind[0]) for row in situation.policy.tables.pod_templates)
+    unknown = situation.live.why_unknown((SERVICE, _SLICE, PODS, target.kind, *makers))
     if unknown:
         return Backend(GateState.UNKNOWN, 0, 0, unknown)
     if target.kind == PODS:

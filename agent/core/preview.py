@@ -40,10 +40,15 @@ def between(
 
 def _entry(manifest: Manifest, revision: str) -> Entry:
     source = Source(revision, manifest.origin.file, manifest.origin.document)
-    return Entry(manifest.id, manifest.api_version, 1, (source,), Form.FINAL)
+    return Entry(manifest.id, manifest.api_version, 1, (source,), Form.FINAL, _uid(manifest.id))
+
+
+def _uid(key: ObjectId) -> str:
+    """An identity such as a server would have given it: what the base release made is ours."""
+    return f"base {key}"
 
 
 def _as_live(key: ObjectId, manifest: Manifest, set_name: str) -> Body:
     metadata = manifest.body.get("metadata") or {}
     labels = {**(metadata.get("labels") or {}), SET_LABEL: set_name}
-    return {**manifest.body, "metadata": {**metadata, "labels": labels, "uid": f"base {key}"}}
+    return {**manifest.body, "metadata": {**metadata, "labels": labels, "uid": _uid(key)}}

@@ -65,11 +65,13 @@ class Pruning:
         situation = self.gates.situation
         if not situation.policy.needs_approval(live.id):
             return None
-        wants = "a person has allowed it"
         if situation.is_allowed(live.id, situation.rules.allow):
-            return Gate("approved", wants, GateState.OPEN, "allowed by the set's configuration")
-        reason = f"needs approval: prune: {{allow: [{live.id}]}}"
-        return Gate("approved", wants, GateState.HELD, reason)
+            allowed = "allowed by the set's configuration"
+            return Gate("approved", "a person has allowed it", GateState.OPEN, allowed)
+        way_out = f"prune: {{allow: [{live.id}]}}"
+        return Gate(
+            "approved", f"a person allows it by {way_out}", GateState.HELD, f"needs approval: {way_out}"
+        )
 
     def unreferenced(self, live: LiveObject) -> Gate:
         """No live object or pod names it, and no Service lives on its pods."""
