@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from agent.core.absence import APISERVICE, CRD
+from agent.core.backend import backend
 from agent.core.gates import Gates, gate
 from agent.core.health import health
 from agent.core.idle import services_selecting, users_by_name, users_of_role, users_of_subject
@@ -13,7 +14,9 @@ from agent.core.model import GroupKind, LiveObject, ObjectId
 from agent.core.policy import PODS, Policy
 from agent.core.rbac import RBAC_GROUP
 from agent.core.references import pod_template, uses
+from agent.core.situation import Situation
 from agent.core.steps import Gate, GateState, NamespaceContents
+from agent.core.targets import pointers_of
 
 NAMESPACE = GroupKind("", "Namespace")
 
@@ -30,7 +33,7 @@ class Pruning:
         if live.is_deleting:
             return (self.going(live),)
         own = tuple(g for g in (self.ours(live), self.approved(live)) if g is not None)
-        if self.gates.situation.policy.unblocks(live.body):
+        if self.gates.situation.policy.unblocks(live.body) or is_dead_webhook(self.gates.situation, live):
             return (self.gates.complete(), *own)
         gates = [*self.gates.handover, *own, self.unreferenced(live)]
         if live.body.get("subjects"):
@@ -167,6 +170,23 @@ class Pruning:
         wants = f"no member of {group} is left"
         left = (key for key in sorted(self.gates.leaving) if key.group == group)
         return gate("without-objects", wants, (f"{key} first" for key in left), wants)
+
+
+def is_dead_webhook(situation: Situation, live: LiveObject) -> bool:
+    """Whether a webhook configuration only refuses: each webhook must answer, and behind none does anything.
+
+    What could not be read counts as alive (kubernetes.io/docs/reference/access-authn-authz, failurePolicy).
+    """
+    hooks = live.body.get("webhooks") or ()
+    pointers = pointers_of(live.body, situation.policy)
+    if (
+        not hooks
+        or len(pointers) < len(hooks)
+        or any(hook.get("failurePolicy") == "Ignore" for hook in hooks)
+    ):
+        return False
+    seen = [backend(situation, pointer.target) for pointer in pointers]
+    return all(one.state is GateState.HELD and one.ready == 0 for one in seen)
 
 
 def _lookers(policy: Policy, live: LiveObject) -> frozenset[GroupKind]:

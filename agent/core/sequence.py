@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from agent.core.model import ObjectId
-from agent.core.pruning import NAMESPACE
+from agent.core.model import LiveObject, ObjectId
+from agent.core.pruning import NAMESPACE, is_dead_webhook
 from agent.core.situation import Situation
 from agent.core.steps import Step, Verb
 
@@ -22,7 +22,7 @@ def in_order(situation: Situation, steps: Iterable[Step]) -> tuple[Step, ...]:
             additive.append(step)
         elif step.verb in _MOVES:
             moves.append(step)
-        elif step.verb is Verb.DELETE and live is not None and policy.unblocks(live.body):
+        elif step.verb is Verb.DELETE and live is not None and _unblocks(situation, live):
             unblocking.append(step)
         elif step.verb is Verb.DELETE and step.id.group_kind == NAMESPACE:
             last.append(step)
@@ -35,6 +35,10 @@ def in_order(situation: Situation, steps: Iterable[Step]) -> tuple[Step, ...]:
     groups = (additive, unblocking, moves)
     leading = [step for group in groups for step in sorted(group, key=created)]
     return (*leading, *_users_first(situation, rest), *sorted(last, key=created))
+
+
+def _unblocks(situation: Situation, live: LiveObject) -> bool:
+    return bool(situation.policy.unblocks(live.body)) or is_dead_webhook(situation, live)
 
 
 def _users_first(situation: Situation, steps: list[Step]) -> list[Step]:
