@@ -8,43 +8,38 @@ Source: kubernetes.io/docs/concepts/services-networking/service (selectors, name
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from agent.core.facet import SHOWN, Facet, FacetKind
-from agent.core.model import Body, Category, LiveObject, Manifest, ObjectId
+from agent.core.model import Body, Category, FieldChange, LiveObject, Manifest, ObjectId
 from agent.core.policy import PODS
 from agent.core.references import pod_template
 from agent.core.situation import Situation
-from agent.core.steps import Gate, GateState
 from agent.core.targets import Target, pointers_of
 from agent.core.workloads import labels_of_template
 
-SELECTED = "selected"
-"""The gate of a rollout that waits for a pointer to select its new pods."""
 
-
-class Reached(NamedTuple):
-    """The facets of a change with what it does to those in front of it, and what it has to wait for."""
-
-    facets: tuple[Facet, ...]
-    gates: tuple[Gate, ...] = ()
-
-
-def reached(situation: Situation, manifest: Manifest, live: LiveObject, facets: tuple[Facet, ...]) -> Reached:
+def reached(
+    situation: Situation, manifest: Manifest, live: LiveObject, facets: tuple[Facet, ...]
+) -> tuple[Facet, ...]:
     """The facets of one object's change, seen from the objects that it selects or that select it now."""
     if any(facet.kind is FacetKind.IMMUTABLE for facet in facets):
-        return Reached(facets)
+        return facets
     facets = tuple(_as_they_stand(situation, facet) for facet in facets)
     old, new = (pod_template(body, situation.policy) for body in (live.body, manifest.body))
     if old is None or new is None:
-        return Reached(facets)
+        return facets
     rollout = _Rollout(situation, live, old, new)
-    if rollout.old_labels == rollout.new_labels and _ports(old) == _ports(new):
-        return Reached(facets)
-    lost = tuple(dict.fromkeys(rollout.lost()))
-    return Reached(_with(facets, lost) if lost else facets, tuple(rollout.waits()))
+    left, shut = tuple(rollout.left()), tuple(rollout.shut())
+    if left:
+        reason = f"the new pods leave a Service: {'; '.join(left)}"
+        facets = _with(facets, FacetKind.ADDS, reason, _is_label)
+    if shut:
+        reason = f"the rollout in place leaves a Service without its ports: {'; '.join(shut)}"
+        facets = _with(facets, FacetKind.DOWNTIME, reason, _is_port)
+    return facets
 
 
 def _as_they_stand(situation: Situation, facet: Facet) -> Facet:
@@ -83,14 +78,6 @@ class _Rollout:
     old: Body
     new: Body
 
-    @property
-    def old_labels(self) -> Mapping[str, str]:
-        return _labels(self.old)
-
-    @property
-    def new_labels(self) -> Mapping[str, str]:
-        return _labels(self.new)
-
     def before(self) -> Iterator[tuple[LiveObject, Target, Manifest | None]]:
         """Who selects the old pods now, by which labels, and what Git wants of it; what Git drops is out."""
         situation = self.situation
@@ -99,55 +86,50 @@ class _Rollout:
             if wanted is None and service.id in situation.ledger.entries:
                 continue
             for pointer in pointers_of(service.body, situation.policy):
-                if pointer.target.takes(self.live.id.namespace, self.old_labels):
+                if pointer.target.takes(self.live.id.namespace, _labels(self.old)):
                     yield service, pointer.target, wanted
 
-    def _takes_new(self, target: Target) -> bool:
-        return target.takes(self.live.id.namespace, self.new_labels)
-
-    def _takes_both(self, wanted: Manifest | None) -> bool:
-        targets = pointers_of(wanted.body, self.situation.policy) if wanted else ()
-        namespace = self.live.id.namespace
-        return any(
-            self._takes_new(pointer.target) and pointer.target.takes(namespace, self.old_labels)
-            for pointer in targets
-        )
-
-    def waits(self) -> Iterator[Gate]:
-        """A Service that is to select the pods of both does so before the first new pod starts."""
-        for service, target, wanted in self.before():
-            if not self._takes_new(target) and self._takes_both(wanted):
-                reason = f"{service.id} still selects {target.labels} alone"
-                yield Gate(SELECTED, f"{service.id} selects the new pods too", GateState.HELD, reason)
-
-    def lost(self) -> Iterator[str]:
-        """What no order of two writes can keep, in words."""
-        for service, target, wanted in self.before():
+    def left(self) -> Iterator[str]:
+        """Who selects the old pods and not the new ones."""
+        for service, target, _ in self.before():
             if not self._takes_new(target):
-                if not self._takes_both(wanted):
-                    yield f"{service.id} selects {target.labels}, which the new pods do not carry"
-                continue
+                yield f"{service.id} selects {target.labels}"
+
+    def shut(self) -> Iterator[str]:
+        """Ports that lead to the old pods, and would lead nowhere with the new ones."""
+        for service, target, wanted in self.before():
             kept = _service_ports(wanted.body) if wanted else None
             for port, at in _service_ports(service.body).items():
-                if (kept is None or port in kept) and _answers(at, self.old) and not _answers(at, self.new):
+                is_kept = self._takes_new(target) and (kept is None or port in kept)
+                if is_kept and _answers(at, self.old) and not _answers(at, self.new):
                     yield f"{service.id} sends port {port[0]} to {at}, which the new pods do not have"
 
+    def _takes_new(self, target: Target) -> bool:
+        return target.takes(self.live.id.namespace, _labels(self.new))
 
-def _with(facets: tuple[Facet, ...], lost: tuple[str, ...]) -> tuple[Facet, ...]:
-    """The rollout as downtime: its fields leave the facet that says that nothing is taken away."""
-    reason = f"the rollout in place leaves a Service without its pods: {'; '.join(lost)}"
+
+def _with(
+    facets: tuple[Facet, ...], kind: FacetKind, reason: str, belongs: Callable[[FieldChange], bool]
+) -> tuple[Facet, ...]:
+    """With a facet of its own for the fields that do this; they leave the one that takes nothing away."""
     out: list[Facet] = []
     for facet in facets:
-        if facet.kind is FacetKind.ADDS:
-            moved = tuple(c for c in facet.fields if "template" in c.path)
-            rest = tuple(c for c in facet.fields if c not in moved)
-            out.append(
-                Facet(FacetKind.DOWNTIME, Category.REPOINT, moved, reason, moved[0].path if moved else ())
-            )
-            out += [replace(facet, fields=rest, path=rest[0].path)] if rest else []
-        else:
+        taken = tuple(filter(belongs, facet.fields)) if facet.category is Category.ADDITIVE else ()
+        if not taken:
             out.append(facet)
+            continue
+        out.append(Facet(kind, Category.REPOINT, taken, reason, taken[0].path))
+        rest = tuple(change for change in facet.fields if change not in taken)
+        out += [replace(facet, fields=rest, path=rest[0].path)] if rest else []
     return tuple(sorted(out, key=lambda facet: -facet.category.severity))
+
+
+def _is_label(change: FieldChange) -> bool:
+    return "template" in change.path and "labels" in change.path
+
+
+def _is_port(change: FieldChange) -> bool:
+    return "template" in change.path and not _is_label(change)
 
 
 def _labels(template: Body) -> Mapping[str, str]:

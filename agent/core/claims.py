@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from agent.core.model import Body, PathPart
+from agent.core.model import Body, FieldPath, PathPart
 from agent.core.rules import MISSING
 
 Node: TypeAlias = Mapping[str, Any]
@@ -30,6 +30,31 @@ def owned_by(manager: str, live: Body) -> tuple[Node, ...]:
         and not entry.get("subresource")
         and entry.get("fieldsV1")
     )
+
+
+def owned_by_others(manager: str, live: Body, path: FieldPath) -> bool:
+    """Whether another field manager than ``manager`` owns this field, by an apply or an update."""
+    for entry in (live.get("metadata") or {}).get("managedFields") or []:
+        node = entry.get("fieldsV1") or {}
+        for part in path:
+            node = node.get(_field_name(part)) if isinstance(node, Mapping) else None
+        if node is not None and entry.get("manager") != manager:
+            return True
+    return False
+
+
+def part_of(name: str) -> PathPart | None:
+    """The part of a path that a key of fieldsV1 names; None for the whole itself and for values of sets."""
+    sort, _, text = name.partition(":")
+    match sort:
+        case "f":
+            return text
+        case "k":
+            return tuple(sorted(json.loads(text).items()))
+        case "i":
+            return int(text)
+        case _:
+            return None
 
 
 class Claims:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from agent.core.behind import reached
 from agent.core.classify import Facet, FacetKind, classify, facets, pointers_of
 from agent.core.diff import by_server, three_way
+from agent.core.dryruns import is_refused_in_place, with_answer
 from agent.core.forms import final, widened
 from agent.core.ledger import Source
 from agent.core.model import (
@@ -28,6 +29,7 @@ from agent.core.model import (
 )
 from agent.core.normalize import applicable
 from agent.core.relabel import with_common
+from agent.core.scaling import as_scaled, released
 from agent.core.situation import Foreign, Situation
 from agent.core.stamps import digest_of, stamped
 from agent.core.steps import Answer, Change, DryRun, Gate, GateState, Step, Verb
@@ -57,6 +59,8 @@ class Drafter:
 
     def create(self, manifest: Manifest) -> Draft:
         """The object is not there."""
+        if manifest.id in self.situation.refused:
+            return self._left_out(manifest)
         step = Step(
             id=manifest.id,
             verb=Verb.CREATE,
@@ -73,11 +77,15 @@ class Drafter:
         # What grants or admits is tried before the first write: it may take rights that we do not have.
         question = DryRun(manifest.id, digest_of(step.body))
         answer = self.situation.answers.get(question)
-        tried = Draft(change, (_with_answer(step, answer),))
+        tried = Draft(change, (with_answer(step, answer),))
         return tried if answer else replace(tried, question=question, request=step.body)
 
     def update(self, manifest: Manifest, live: LiveObject) -> Draft:
         """The object is there: equality first, then the server's word on what differs."""
+        if manifest.id in self.situation.refused:
+            return self._left_out(manifest)
+        if manifest.id in self.situation.scaled:
+            manifest = replace(manifest, body=as_scaled(manifest, live, self.situation.policy))
         applied = self.situation.applied.get(manifest.id, ())
         policy = self.situation.policy
         offline = three_way(manifest, live, applied, policy, self.situation.rules.manager)
@@ -88,6 +96,10 @@ class Drafter:
         answer = self.situation.answers.get(question)
         draft = self._from_answer(manifest, live, offline, answer)
         return draft if answer else replace(draft, question=question, request=request)
+
+    def _left_out(self, manifest: Manifest) -> Draft:
+        reason = self.situation.refused[manifest.id].message
+        return Draft(Change(manifest.id, Action.NONE, Category.ADDITIVE, reason))
 
     def delete(self, live: LiveObject) -> Draft:
         """Nobody in the set wants the object any more."""
@@ -129,22 +141,17 @@ class Drafter:
         if not fields:
             label = ("metadata", "labels", SET_LABEL)
             fields = (FieldChange(label, live.set_name or ABSENT, self.situation.desired.set_name),)
-        seen = reached(
-            self.situation,
-            manifest,
-            live,
-            facets(fields, manifest.body, live.body, applied, self.situation.policy),
-        )
-        parts = seen.facets
+        parts = facets(fields, manifest.body, live.body, applied, self.situation.policy)
+        parts = reached(self.situation, manifest, live, parts)
         category, reason = classify(parts)
         change = Change(manifest.id, Action.UPDATE, category, reason, fields)
-        if _is_refused_in_place(parts, answer):
+        if is_refused_in_place(parts, answer):
             return Draft(change, (self._replacement(live, category, parts, answer),), parts)
         steps = self._steps(manifest, live, parts)
         if not steps:
             return Draft(replace(change, action=Action.NONE, reason="only entries of others, kept"))
-        gates = (*self._own_gates(live, parts), *seen.gates)
-        return Draft(change, tuple(_with_answer(replace(s, gates=gates), answer) for s in steps), parts)
+        gates = self._own_gates(live, parts)
+        return Draft(change, tuple(with_answer(replace(s, gates=gates), answer) for s in steps), parts)
 
     def _steps(self, manifest: Manifest, live: LiveObject, parts: tuple[Facet, ...]) -> list[Step]:
         moves = [p for p in parts if p.kind is FacetKind.POINTS]
@@ -189,9 +196,10 @@ class Drafter:
         policy = self.situation.policy
         keep = self.situation.rules.foreign is Foreign.KEEP
         if step.form is Form.FINAL:
-            return self._stamped(final(manifest.body, parts, policy, keep_foreign=keep))
+            return self._stamped(final(manifest.body, parts, policy, keep_foreign=keep), live)
         moved = step.verb is Verb.CUTOVER
-        return self._stamped(widened(manifest.body, live.body, parts, policy, moved=moved, keep_foreign=True))
+        body = widened(manifest.body, live.body, parts, policy, moved=moved, keep_foreign=True)
+        return self._stamped(body, live)
 
     def _replacement(
         self, live: LiveObject, category: Category, parts: tuple[Facet, ...], answer: Answer | None
@@ -234,7 +242,7 @@ class Drafter:
         applied = situation.applied.get(manifest.id, ())
         parts = facets(offline, manifest.body, live.body, applied, situation.policy)
         keep = situation.rules.foreign is Foreign.KEEP
-        body = self._stamped(final(manifest.body, parts, situation.policy, keep_foreign=keep))
+        body = self._stamped(final(manifest.body, parts, situation.policy, keep_foreign=keep), live)
         if not self._is_member(live):
             return body
         metadata = body["metadata"]
@@ -246,9 +254,11 @@ class Drafter:
     def _is_member(self, live: LiveObject) -> bool:
         return live.set_name == self.situation.desired.set_name
 
-    def _stamped(self, body: Body) -> Body:
+    def _stamped(self, body: Body, live: LiveObject | None = None) -> Body:
         desired = self.situation.desired
         sent = applicable(body, self.situation.policy)
+        if live is not None and live.id in self.situation.scaled:
+            sent = released(sent, live, self.situation.policy, self.situation.rules.manager)
         return stamped(sent, desired.set_name, self.generation, desired.revision)
 
     def _source(self, manifest: Manifest) -> Source:
@@ -278,23 +288,3 @@ _NOT_ADDING = (FacetKind.UNION, FacetKind.POINTS, FacetKind.PART, FacetKind.CAPA
 
 def _severity(category: Category) -> int:
     return category.severity
-
-
-def _is_refused_in_place(parts: tuple[Facet, ...], answer: Answer | None) -> bool:
-    """The server's word goes over the table's: what it took in a dry run it takes."""
-    if answer and answer.state is not GateState.UNKNOWN:
-        return answer.immutable
-    return any(part.kind is FacetKind.IMMUTABLE for part in parts)
-
-
-def _with_answer(step: Step, answer: Answer | None) -> Step:
-    if answer is None or answer.state is GateState.OPEN:
-        return step
-    if answer.conflict:
-        reason = f"{answer.conflict} owns what differs: {answer.reason}; name it under take_over or let it be"
-        gate = Gate("owned", "no other field manager owns what differs", GateState.HELD, reason)
-    elif answer.state is GateState.UNKNOWN and step.is_additive:
-        return step
-    else:
-        gate = Gate("accepted", "the API server accepts it in a dry run", answer.state, answer.reason)
-    return replace(step, gates=(*step.gates, gate))

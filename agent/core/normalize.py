@@ -53,7 +53,10 @@ def applicable(body: Body, policy: Policy) -> Body:
 
 
 def duplicates(body: Body, policy: Policy) -> Iterator[FieldPath]:
-    """Items of keyed lists whose keys stand there before them; server-side apply refuses the object."""
+    """Items that stand in their list before, by its merge keys or as an entry of a set.
+
+    Server-side apply refuses the object; lists that are atomic for the server may hold what they like.
+    """
     yield from _duplicates((), body, policy.of(group_kind_of(body)).rules)
 
 
@@ -63,9 +66,12 @@ def _duplicates(path: FieldPath, value: Any, rule: Rule) -> Iterator[FieldPath]:
             if isinstance(below, dict | list):
                 yield from _duplicates((*path, key), below, rule.child(key))
     elif isinstance(value, list):
+        if rule.type == "set":
+            values = [freeze(item) for item in value]
+            yield from ((*path, (("", thaw(one)),)) for one in dict.fromkeys(values) if values.count(one) > 1)
         for part, item in zip(item_parts(value, rule), value, strict=True):
-            if isinstance(part, tuple) and part[-1][0] == "":
-                yield (*path, part)
+            if rule.type == "map" and isinstance(part, tuple) and part[-1] == ("", 2):
+                yield (*path, part[:-1])
             yield from _duplicates((*path, part), item, rule.of_item)
 
 

@@ -27,6 +27,7 @@ from agent.core.handoff import is_managed, is_ours
 from agent.core.ledger import Entry, GenerationState
 from agent.core.model import Action, Body, Category, Finding, Form, LiveObject, ObjectId, Severity
 from agent.core.pruning import NAMESPACE, Pruning
+from agent.core.refused import checked
 from agent.core.sequence import in_order
 from agent.core.situation import Situation
 from agent.core.stamps import stamped
@@ -41,6 +42,7 @@ from agent.core.steps import (
     Step,
     Verb,
 )
+from agent.core.strangers import notes
 
 
 def make_plan(situation: Situation) -> Plan:
@@ -51,7 +53,7 @@ def make_plan(situation: Situation) -> Plan:
     """
     if situation.desired.is_refused:
         return Maker(situation).refused()
-    return Maker(situation).plan()
+    return Maker(checked(situation)).plan()
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,7 @@ class Maker:
                 yield f"{key} is left alone: it now belongs to {owner}"
             elif live is not None and self.departures[key].steps[0].is_pointer:
                 yield f"{key} is a serving path that this revision gives up"
+        yield from notes(self.situation)
 
     def _point_back(self, key: ObjectId, live: LiveObject) -> Step | None:
         """The step that moves a pointer to the old backend when the new one has stopped serving."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any, Final, get_args
 
 import cel
@@ -113,7 +114,8 @@ class Policy:
         """The kinds with a field that can name an object of this kind; pods are always among them."""
         of_pods = {PODS, *(group_kind(row.kind[0]) for row in self.tables.pod_templates)}
         found = {PODS}
-        for row in (*self.tables.pointers, *self.tables.references):
+        rows: list[tables.PointerRow | tables.ReferenceRow] = [*self.tables.pointers, *self.tables.references]
+        for row in rows:
             if _can_name(row.target, kind) and row.kind[0] != "*":
                 found |= of_pods if row.kind[0] == "pods" else {group_kind(row.kind[0])}
         return frozenset(found)
@@ -137,6 +139,11 @@ class Policy:
             row.kind[0] == str(object_id.group_kind) and (not row.names or object_id.name in row.names)
             for row in self.tables.incidental
         )
+
+    @cached_property
+    def controllers(self) -> frozenset[str]:
+        """The field managers of the cluster's own controllers."""
+        return frozenset(name for row in self.tables.controllers for name in row.names)
 
     def request_of(self, body: Body) -> str:
         """The API path of a real request through this pointer, or empty where the tables know none."""

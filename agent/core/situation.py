@@ -9,9 +9,10 @@ from functools import cached_property
 
 from agent.core.health import HealthRules
 from agent.core.ledger import Ledger
-from agent.core.model import Body, Desired, Live, ObjectId
+from agent.core.model import Body, Desired, Finding, Live, ObjectId
 from agent.core.policy import Policy
 from agent.core.references import Graph
+from agent.core.scaling import scaled_by
 from agent.core.steps import Answers
 from agent.core.workloads import Workloads
 
@@ -45,6 +46,7 @@ class Situation:
 
     ``now`` is in seconds of the Unix epoch, on the clock that the cluster's timestamps are compared with.
     ``lost`` says which of ``applied`` Git no longer has: their entries in shared lists then count as foreign.
+    ``refused`` are desired objects that the server would refuse (agent/core/refused.py).
     ``is_observed`` is False in a preview, where ``live`` is what another revision wants.
     """
 
@@ -59,6 +61,7 @@ class Situation:
     answers: Answers = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     is_observed: bool = True
+    refused: Mapping[ObjectId, Finding] = field(default_factory=dict)
 
     @cached_property
     def workloads(self) -> Workloads:
@@ -76,6 +79,14 @@ class Situation:
         bodies = {key: obj.body for key, obj in self.live.objects.items()}
         wanted = {key: manifest.body for key, manifest in self.desired.manifests.items()}
         return Graph(bodies | wanted, self.policy)
+
+    @cached_property
+    def scaled(self) -> frozenset[ObjectId]:
+        """Workloads whose replicas an autoscaler owns: one that Git wants, or a live one that stays."""
+        leaving = self.ledger.entries.keys() - self.desired.manifests.keys()
+        bodies = [obj.body for key, obj in self.live.objects.items() if key not in leaving]
+        bodies += [manifest.body for manifest in self.desired.manifests.values()]
+        return frozenset(key for body in bodies for key in scaled_by(body, self.policy))
 
     def is_allowed(self, object_id: ObjectId, allowed: frozenset[str]) -> bool:
         """Whether the configuration names this object or its whole kind."""

@@ -123,7 +123,7 @@ class PointerRow(Row):
 
     ``request`` is the API path that a real request through the pointer asks, with paths of the object in
     braces (``/apis/{spec.group}/{spec.version}``). ``trust`` is where the CA bundle stands (base64 PEM) that
-    the target's certificate must verify with.
+    the target's certificate must verify with. ``scales``: the holder sets how many replicas the target has.
     """
 
     target: TargetRow
@@ -131,6 +131,7 @@ class PointerRow(Row):
     arming: tuple[Setting, ...] = ()
     request: str = ""
     trust: PathText = ""
+    scales: bool = False
 
 
 class SharedRow(Row):
@@ -204,6 +205,12 @@ class IncidentalRow(Row):
     names: Texts = ()
 
 
+class ControllerRow(Row):
+    """Field managers of the cluster itself: what they write beside Git is their work, and not told."""
+
+    names: Texts
+
+
 class UnblockingRow(Row):
     """Objects that only constrain and may be deleted first where ``when`` is true of ``object``."""
 
@@ -242,6 +249,7 @@ class Tables(BaseModel):
     order: tuple[OrderRow, ...] = ()
     protection: tuple[ProtectionRow, ...] = ()
     incidental: tuple[IncidentalRow, ...] = ()
+    controllers: tuple[ControllerRow, ...] = ()
     unblocking: tuple[UnblockingRow, ...] = ()
     references: tuple[ReferenceRow, ...] = ()
 

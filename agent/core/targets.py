@@ -105,6 +105,8 @@ def kind_named(row: TargetRow, value: Any) -> GroupKind | None:
     if not row.kind_from:
         return PODS if row.kind == "pods" else group_kind(row.kind)
     kind = text_at(value, row.kind_from)
+    if not kind and row.kind != "*":
+        return group_kind(row.kind)
     if not kind or (row.only and kind not in row.only):
         return None
     group, slash, _ = text_at(value, row.group_from).partition("/") if row.group_from else ("", "", "")

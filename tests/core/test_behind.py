@@ -34,12 +34,7 @@ spec:
 
 
 OLD = web("{app: web, track: a}", "{app: web, track: a}")
-LOSES_ITS_PODS = {
-    "the labels that an unchanged Service selects": (
-        OLD,
-        web("{app: web, track: a}", "{app: web, track: b}"),
-    ),
-    "labels and selector at once": (OLD, web("{app: web, track: b}", "{app: web, track: b}")),
+SHUTS_A_PORT = {
     "the port that the Service names": (
         web("{app: web}", "{app: web}", target="http"),
         web("{app: web}", "{app: web}", target="web", ports="{name: web, containerPort: 80}"),
@@ -51,9 +46,9 @@ LOSES_ITS_PODS = {
 }
 
 
-@pytest.mark.parametrize("name", LOSES_ITS_PODS)
-def test_rollout_that_empties_a_service_is_announced_and_waits_for_a_person(name: str) -> None:
-    made = upgrade(*LOSES_ITS_PODS[name])
+@pytest.mark.parametrize("name", SHUTS_A_PORT)
+def test_rollout_that_shuts_a_port_of_a_service_is_announced_and_waits_for_a_person(name: str) -> None:
+    made = upgrade(*SHUTS_A_PORT[name])
     (change,) = [change for change in made.plan().changes if change.id == WORKLOAD]
     assert change.category is Category.REPOINT
     assert "Service shop/web" in change.reason
@@ -62,10 +57,10 @@ def test_rollout_that_empties_a_service_is_announced_and_waits_for_a_person(name
     assert "allow_downtime: [Deployment shop/web]" in step.closed_gates[0].reason
 
 
-@pytest.mark.parametrize("name", LOSES_ITS_PODS)
+@pytest.mark.parametrize("name", SHUTS_A_PORT)
 def test_allowed_downtime_lets_it_go(name: str) -> None:
     allowed = frozenset({"Deployment shop/web"})
-    made = upgrade(*LOSES_ITS_PODS[name], allow_downtime=allowed)
+    made = upgrade(*SHUTS_A_PORT[name], allow_downtime=allowed)
     assert all(step.is_open for step in steps_of(made.plan(), WORKLOAD))
 
 
@@ -94,12 +89,6 @@ def test_rollout_that_keeps_its_service_is_additive(name: str) -> None:
     assert all(step.is_open for step in steps_of(made.plan(), WORKLOAD))
 
 
-def test_service_that_the_release_gives_up_holds_no_rollout() -> None:
-    (_, workload) = web("{}", "{app: web, track: b}").split("---")
-    made = upgrade(OLD, workload)
-    assert all(step.is_open for step in steps_of(made.plan(), WORKLOAD))
-
-
 def test_port_that_the_release_gives_up_holds_no_rollout() -> None:
     base = web("{app: web}", "{app: web}", target="http")
     head = base.replace("port: 80,", "port: 90,").replace(
@@ -107,6 +96,20 @@ def test_port_that_the_release_gives_up_holds_no_rollout() -> None:
     )
     (change,) = [change for change in upgrade(base, head).plan().changes if change.id == WORKLOAD]
     assert change.category is Category.ADDITIVE
+
+
+LEAVES = {
+    "the Service goes on selecting the old label": web("{app: web, track: a}", "{app: web, track: b}"),
+    "the Service moves too": web("{app: web, track: b}", "{app: web, track: b}"),
+}
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_rollout_with_pods_that_leave_a_service_is_a_repoint(name: str) -> None:
+    """The Service's own text need not change for its pods to go."""
+    (change,) = [change for change in upgrade(OLD, LEAVES[name]).plan().changes if change.id == WORKLOAD]
+    assert change.category is Category.REPOINT
+    assert change.reason == "the new pods leave a Service: Service shop/web selects app=web,track=a"
 
 
 def test_service_of_somebody_else_counts_too() -> None:
@@ -121,14 +124,10 @@ def test_service_of_somebody_else_counts_too() -> None:
     assert "Service shop/other selects track=a" in change.reason
 
 
-def test_selector_is_widened_before_the_labels_change() -> None:
-    """The Service selects the pods of both first; only then does the first new pod start."""
+def test_selector_of_the_pods_of_both_is_written_before_the_labels_change() -> None:
     made = upgrade(OLD, web("{app: web}", "{app: web, track: b}"))
     (moves,) = steps_of(made.plan(), SERVICE)
     assert (moves.verb, moves.is_open) == (Verb.UPDATE, True)
-    (rolls,) = steps_of(made.plan(), WORKLOAD)
-    assert [gate.name for gate in rolls.closed_gates] == ["selected"]
-    assert rolls.closed_gates[0].reason == "Service shop/web still selects app=web,track=a alone"
     later = upgrade(web("{app: web}", "{app: web, track: a}"), web("{app: web}", "{app: web, track: b}"))
     assert all(step.is_open for step in steps_of(later.plan(), WORKLOAD))
 

@@ -10,6 +10,7 @@ from agent.core.model import Body, Desired, LiveObject, ObjectId
 from agent.core.plan import Maker
 from agent.core.policy import id_of
 from agent.core.preview import between
+from agent.core.refused import checked
 from agent.core.situation import Rules
 from agent.core.steps import Plan, Step
 from agent.core.yamlread import read_documents
@@ -30,7 +31,7 @@ def upgrade(base: str, head: str, *live: Body, allow_downtime: frozenset[str] = 
     before = release(base, "base")
     made = between(before, release(head), shipped(), RULES, Rules(MANAGER, allow_downtime=allow_downtime))
     more = {id_of(body): LiveObject(id_of(body), body) for body in live}
-    return Maker(replace(made, live=replace(made.live, objects={**made.live.objects, **more})))
+    return Maker(checked(replace(made, live=replace(made.live, objects={**made.live.objects, **more}))))
 
 
 def steps_of(plan: Plan, key: ObjectId) -> list[Step]:

@@ -1,0 +1,37 @@
+"""What of a set the API server would refuse, found by the tables before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from agent.core.model import Desired, Finding, Manifest, ObjectId, Severity, path_text
+from agent.core.normalize import duplicates
+from agent.core.policy import Policy
+from agent.core.situation import Situation
+
+
+def checked(situation: Situation) -> Situation:
+    """The situation with a finding for each desired object that would be refused; such objects have no steps.
+
+    A source with findings is incomplete: nothing is taken away because of it.
+    """
+    refused = dict(_refused(situation.desired, situation.policy))
+    if not refused:
+        return situation
+    findings = (*situation.desired.findings, *refused.values())
+    return replace(situation, desired=replace(situation.desired, findings=findings), refused=refused)
+
+
+def _refused(desired: Desired, policy: Policy) -> Iterator[tuple[ObjectId, Finding]]:
+    for key, manifest in sorted(desired.manifests.items()):
+        twice = [path_text(path) for path in duplicates(manifest.body, policy)]
+        if twice:
+            yield key, _finding(manifest, twice)
+
+
+def _finding(manifest: Manifest, twice: list[str]) -> Finding:
+    """Source: kubernetes.io/docs/reference/using-api/server-side-apply (keys of a map list are unique)."""
+    message = f"{manifest.id}: {', '.join(twice)} stands twice in its list"
+    remedy = "keep one of the two: of entries with one key the server takes none"
+    return Finding(Severity.OBJECT, message, manifest.origin, remedy)
