@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import orjson
 
+from agent.core.encrypted import encrypted_document
 from agent.core.kinds import Kinds, crd_kinds
 from agent.core.model import Body, Desired, Finding, GroupKind, Manifest, ObjectId, Origin, Severity
 from agent.core.yamlread import Document, Reading
@@ -138,9 +139,11 @@ def _refuse_other_tools(document: Document) -> None:
     if base == _CHART_FILE and "kind" not in body:
         remedy = "commit what `helm template` renders, and let the path name that folder"
         raise _Refused("a Helm chart is not applied as it stands", remedy, Severity.SET)
-    if isinstance(body.get("sops"), dict):
-        remedy = "use SealedSecrets or External Secrets, or keep the file out of the path"
-        raise _Refused("the document is encrypted by SOPS, and no key is at hand to read it", remedy)
+    found = encrypted_document(body)
+    if found is not None:
+        raise _Refused(
+            f"the document is encrypted by {found.form}, and no key is at hand to read it", found.remedy
+        )
 
 
 def _kind(body: Body) -> GroupKind:

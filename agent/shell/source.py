@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agent.core import ledger, manifests
+from agent.core.encrypted import encrypted_file
 from agent.core.kinds import Kinds
 from agent.core.model import Body, Desired, ObjectId
 from agent.core.refs import Ref, RefKind
@@ -104,7 +105,9 @@ class Source:
         readings: dict[str, Reading] = {}
         for file, reading in known.items():
             if reading is None:
-                fresh = read_documents(contents[blobs[file]], file)
+                data = contents[blobs[file]]
+                encrypted = encrypted_file(data, file)
+                fresh = Reading((), (encrypted,)) if encrypted else read_documents(data, file)
                 self._readings.put(blobs[file], file, fresh)
                 readings[file] = fresh
             else:
