@@ -32,13 +32,13 @@ def test_armored_age_is_age_and_readable_files_are_nothing() -> None:
     assert encrypted_file(b"# age-encryption.org/v1 is not used here\napiVersion: v1\n", "a") is None
 
 
-SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"
+SEALABLE = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"
 CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 SOPS = "sops: {mac: x, version: 3.9.0}\n"
 VALUE = "{k: 'ENC[AES256_GCM,data:qq,type:str]'}\n"
 DOCUMENTS = {
-    "SOPS": f"{SECRET}data: {VALUE}{SOPS}",
-    "SOPS without its metadata": f"{SECRET}stringData: {VALUE}",
+    "SOPS": f"{SEALABLE}data: {VALUE}{SOPS}",
+    "SOPS without its metadata": f"{SEALABLE}stringData: {VALUE}",
     "SOPS in a ConfigMap": f"{CONFIG}data: {{k: v}}\n{SOPS}",
     "ksops": "apiVersion: viaduct.ai/v1\nkind: ksops\nmetadata: {name: gen}\nfiles: [./db.enc.yaml]\n",
 }
