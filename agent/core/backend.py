@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from agent.core.classify import Target
+from agent.core.external import external_name, named_service
 from agent.core.health import health
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.paths import Wild
@@ -33,6 +34,7 @@ class Backend:
     """What was seen of a target: ``ready`` of ``wanted``, and why not all of them.
 
     ``since`` is when the youngest of the ready ones became ready, epoch seconds, 0 where none is.
+    ``is_at_rest`` says that Git itself wants no pod there (replicas: 0).
     """
 
     state: GateState
@@ -40,6 +42,7 @@ class Backend:
     wanted: int
     reason: str
     since: float = 0.0
+    is_at_rest: bool = False
 
 
 def backend(situation: Situation, target: Target) -> Backend:
@@ -101,6 +104,9 @@ def _of_service(situation: Situation, target: Target) -> Backend:
     service = situation.live.get(ObjectId("", "Service", target.namespace, target.name))
     if service is None:
         return Backend(GateState.HELD, 0, 1, f"{target} does not exist")
+    name = external_name(service.body)
+    if name:
+        return _of_name(situation, service, name)
     selector = (service.body.get("spec") or {}).get("selector") or {}
     listed = _listed_pods(situation, service)
     if not selector:
@@ -109,6 +115,17 @@ def _of_service(situation: Situation, target: Target) -> Backend:
     pods = Target(PODS, target.namespace, "", tuple(sorted(selector.items())))
     matching = _matching_pods(situation, pods)
     return _of_pods(situation, pods, [pod for pod in matching if pod.uid in listed.uids])
+
+
+def _of_name(situation: Situation, service: LiveObject, name: str) -> Backend:
+    """Behind a name of the cluster stands what stands behind that Service; the world outside is not asked."""
+    inner = named_service(name)
+    if inner is None:
+        return Backend(GateState.OPEN, 1, 1, f"{name} is outside of the cluster")
+    other = situation.live.get(inner.id) if inner.id else None
+    if other is not None and external_name(other.body):
+        return Backend(GateState.HELD, 0, 1, f"{service.id} is a name for {inner}, which is a name itself")
+    return _of_service(situation, inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +166,10 @@ def _workloads(situation: Situation, target: Target) -> list[LiveObject]:
 def _of_pods(situation: Situation, target: Target, pods: Iterable[LiveObject]) -> Backend:
     """``pods`` are those that are reachable; all that match are looked at for what is wrong."""
     workloads = _workloads(situation, target)
-    wanted = max(sum(capacity(situation, workload.body) for workload in workloads), 1)
+    bare = _wanted_pods(situation, target)
+    wanted = max(sum(capacity(situation, workload.body) for workload in workloads) + len(bare), 1)
     current = situation.workloads.is_of_current_template
-    ready = [pod for pod in pods if is_ready(pod) and (current(pod) or not workloads)]
+    ready = [pod for pod in pods if is_ready(pod) and (current(pod) or pod.id in bare or not workloads)]
     since = max((_epoch(ready_since(pod)) for pod in ready), default=0.0)
     counted = f"{len(ready)} of {wanted} endpoints ready"
     if not workloads and not ready:
@@ -162,8 +180,25 @@ def _of_pods(situation: Situation, target: Target, pods: Iterable[LiveObject]) -
             reason = f"{counted}; {workload.id}: {verdict.message}" + _troubles(situation, target)
             return Backend(GateState.HELD, len(ready), wanted, reason, since)
     if len(ready) < wanted:
-        return Backend(GateState.HELD, len(ready), wanted, counted + _troubles(situation, target), since)
+        rests = bool(workloads) and not bare and all(_is_at_rest(situation, item) for item in workloads)
+        reason = "Git wants no pods there" if rests else counted + _troubles(situation, target)
+        return Backend(GateState.HELD, len(ready), wanted, reason, since, rests)
     return Backend(GateState.OPEN, len(ready), wanted, counted, since)
+
+
+def _wanted_pods(situation: Situation, target: Target) -> list[ObjectId]:
+    """Bare pods of the set that the target takes."""
+    return [
+        key
+        for key, manifest in situation.desired.manifests.items()
+        if key.group_kind == PODS
+        and target.takes(key.namespace, labels_of_template(situation.policy, manifest.body))
+    ]
+
+
+def _is_at_rest(situation: Situation, workload: LiveObject) -> bool:
+    manifest = situation.desired.manifests.get(workload.id)
+    return manifest is not None and capacity(situation, manifest.body) == 0
 
 
 def _troubles(situation: Situation, target: Target) -> str:

@@ -23,11 +23,12 @@ class Creation:
         gates = [self.served(manifest.id)]
         if manifest.id.namespace:
             gates.append(self.housed(manifest.id))
-        if is_pointer:
-            for pointer in self.gates.serving_pointers(manifest.body):
-                gates += [self.gates.serves(pointer.target), self.gates.granted(pointer.target)]
-                port = reachable(self.gates.situation, manifest.id, pointer.path, pointer.target)
-                gates += [port] if port else []
+        for pointer in self.gates.serving_pointers(manifest.body) if is_pointer else ():
+            target = pointer.target
+            is_used = self.gates.is_used(manifest.id)
+            gates += [self.gates.serves(target, is_used=is_used), self.gates.granted(target)]
+            port = reachable(self.gates.situation, manifest.id, pointer.path, target)
+            gates += [port] if port else []
         return tuple(gates)
 
     def served(self, key: ObjectId) -> Gate:

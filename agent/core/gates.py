@@ -13,6 +13,7 @@ from typing import Final
 
 from agent.core.backend import backend, wanted_behind
 from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
+from agent.core.external import external_name, named_service
 from agent.core.health import health
 from agent.core.idle import old_pods_using, users_of_role, users_of_subject
 from agent.core.model import Body, GroupKind, ObjectId
@@ -110,7 +111,7 @@ class Gates:
                 yield f"{key} moved less than {self.situation.rules.settle:g} s ago"
             for pointer in self.serving_pointers(obj.body):
                 seen = backend(self.situation, pointer.target)
-                if seen.state is not GateState.OPEN:
+                if seen.state is not GateState.OPEN and not seen.is_at_rest:
                     yield f"{key} at {pointer.target}: {seen.reason}"
             if self.situation.policy.request_of(obj.body):
                 answer = self.situation.answers.get(Request(key))
@@ -139,7 +140,7 @@ class Gates:
         gates = [self.complete()]
         for facet in facets:
             if facet.kind is FacetKind.POINTS and facet.new is not None:
-                gates += [self.serves(facet.new), self.granted(facet.new)]
+                gates += [self.serves(facet.new, is_used=self.is_used(key, facet)), self.granted(facet.new)]
                 port = reachable(self.situation, key, facet.path, facet.new)
                 certificate = trusted(self.situation, key, facet)
                 gates += [found for found in (port, certificate) if found]
@@ -148,14 +149,25 @@ class Gates:
                     gates.append(self.stable(entry.points_back, facet.new))
         return tuple(gates)
 
+    def is_used(self, key: ObjectId, facet: Facet | None = None) -> bool:
+        """Whether something answers behind the pointer now, or the API server will ask it at once."""
+        if any(placed.row.trust for placed in self.situation.policy.of(key.group_kind).pointers):
+            return True
+        old = facet.old if facet else None
+        return old is not None and backend(self.situation, old).ready > 0
+
     def narrow(self, key: ObjectId, facets: tuple[Facet, ...]) -> tuple[Gate, ...]:
         """What a shared list or a part waits for before something is taken away."""
         foreign = self.foreign(facets)
         return (*self.handover, self.idle(key, facets), *((foreign,) if foreign else ()))
 
     def selected(self, key: ObjectId) -> tuple[Gate, ...]:
-        """What an additive change of a workload waits for: Services that select by its new labels."""
+        """What an additive change waits for: Services that select its labels, the one that it names."""
         live, manifest = self.situation.live.get(key), self.situation.desired.manifests[key]
+        name = external_name(manifest.body)
+        named = named_service(name)
+        if live is not None and named is not None and name != external_name(live.body):
+            return (self.serves(named), self.granted(named))
         if live is None or self.situation.is_allowed(key, self.situation.rules.allow_downtime):
             return ()
         troubles = list(left_behind(self.situation, live, manifest.body))
@@ -170,10 +182,12 @@ class Gates:
         pointers = pointers_of(body, self.situation.policy)
         return tuple(p for p in pointers if p.target.is_service)
 
-    def serves(self, target: Target) -> Gate:
-        """The target serves with the capacity it must carry."""
+    def serves(self, target: Target, *, is_used: bool = True) -> Gate:
+        """The target serves with the capacity it must carry, or Git wants none there and none is used."""
         seen = backend(self.situation, target)
         wants = f"{wanted_behind(self.situation, target)} of {target} ready"
+        if seen.is_at_rest and not is_used:
+            return opened("serves", wants, f"{target}: {seen.reason}")
         return Gate("serves", wants, seen.state, f"{target}: {seen.reason}")
 
     def granted(self, target: Target) -> Gate:

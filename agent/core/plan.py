@@ -188,7 +188,7 @@ class Maker:
         """Why the backend that the pointer moved to counts as lost, or empty; unknown is not lost."""
         for pointer in pointers_of(live.body, self.situation.policy):
             seen = backend(self.situation, pointer.target)
-            if seen.state is GateState.HELD and seen.ready == 0:
+            if seen.state is GateState.HELD and seen.ready == 0 and not seen.is_at_rest:
                 return f"{pointer.target} stopped serving: {seen.reason}"
         answer = self.situation.answers.get(Request(key))
         age = self.situation.now - entry.cutover_at
