@@ -97,7 +97,8 @@ def preview(
         before = base_source.desired(base_source.resolve(), kinds)
     situation = between(before, wanted, policy_of(settings), health_of(settings), chosen.rules)
     make = make_plan if order is Order.GATED else naive_plan
-    return _show(make(situation), output, observed=False)
+    note = f"{base or 'nothing'} compared with {head or chosen.ref}; no cluster was looked at"
+    return _show(make(situation), output, observed=False, note=note)
 
 
 @app.command()
@@ -226,14 +227,16 @@ def _chosen(settings: Settings, set_name: str) -> SetConfig:
     raise ConfigError(f"the configuration has several sets; name one of: {names}")
 
 
-def _show(plan: Plan, output: Output, *, observed: bool) -> int:
+def _show(plan: Plan, output: Output, *, observed: bool, note: str = "") -> int:
     key = secrets.token_bytes(32)
     if output is Output.JSON:
         _print_json(render.as_json(plan, key))
     elif output is Output.MARKDOWN:
-        sys.stdout.write(render.markdown(plan, key, observed=observed))
+        sys.stdout.write(render.markdown(plan, key, observed=observed, note=note))
     else:
-        Console(highlight=False).print(render.text(plan, key, observed=observed))
+        console = Console()
+        shown = render.text(plan, key, observed=observed, note=note)
+        sys.stdout.write(render.printed(shown, console.width, colour=console.color_system is not None))
     errors = [finding for finding in plan.findings if finding.severity is not Severity.WARNING]
     if errors:
         return ERROR
