@@ -33,7 +33,8 @@ def health_of(settings: Settings) -> HealthRules:
 
 def kinds_of() -> Kinds:
     """The built-in kinds, for what no cluster says."""
-    return Kinds.from_table(dict(_shipped())["kinds.yaml"])
+    shipped = dict(_shipped())
+    return Kinds.from_table(shipped["kinds.yaml"], shipped["moves.yaml"])
 
 
 def _shipped() -> list[tuple[str, Any]]:

@@ -30,10 +30,11 @@ class Kinds:
     """
 
     known: Mapping[GroupKind, KindInfo] = field(default_factory=lambda: MappingProxyType({}))
+    moves: Mapping[GroupKind, GroupKind] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
-    def from_table(cls, table: Any) -> Kinds:
-        """The kinds of ``policies/kinds.yaml``, already parsed.
+    def from_table(cls, table: Any, moves: Any = None) -> Kinds:
+        """The kinds of ``policies/kinds.yaml`` and the moves of ``policies/moves.yaml``, already parsed.
 
         Raises:
             ConfigError: a row is not as the table's own rows are.
@@ -44,11 +45,16 @@ class Kinds:
             raise ConfigError(
                 f"reading the table of kinds: a row needs group, kind, plural, namespaced: {error}"
             ) from None
-        return cls({kind: KindInfo(plural, is_namespaced) for kind, plural, is_namespaced in rows})
+        known = {kind: KindInfo(plural, is_namespaced) for kind, plural, is_namespaced in rows}
+        return cls(known, _moves(moves["moves"]) if moves else MappingProxyType({}))
 
     def extended(self, more: Mapping[GroupKind, KindInfo]) -> Kinds:
         """The same with more kinds; what ``more`` says counts."""
-        return Kinds({**self.known, **more}) if more else self
+        return Kinds({**self.known, **more}, self.moves) if more else self
+
+    def stored(self, kind: GroupKind) -> GroupKind:
+        """The kind under which the server stores what is written as ``kind``; itself for all but a few."""
+        return self.moves.get(kind, kind)
 
     def get(self, kind: GroupKind) -> KindInfo | None:
         """How the kind is served, or None where nobody has said."""
@@ -58,6 +64,10 @@ class Kinds:
         """Whether objects of the kind live in namespaces; None where nobody has said."""
         info = self.known.get(kind)
         return None if info is None else info.is_namespaced
+
+
+def _moves(rows: Any) -> Mapping[GroupKind, GroupKind]:
+    return {GroupKind(row["from"], row["kind"]): GroupKind(row["to"], row["kind"]) for row in rows}
 
 
 def crd_kinds(bodies: Iterable[Body]) -> Mapping[GroupKind, KindInfo]:

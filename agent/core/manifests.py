@@ -65,11 +65,10 @@ def load(
 def as_applied(body: Body, object_id: ObjectId) -> Body | None:
     """A document in the form of ``Manifest.body``, or None where it is not this object."""
     metadata = body.get("metadata")
-    api_version, kind = str(body.get("apiVersion", "")), body.get("kind")
-    group = api_version.rpartition("/")[0]
     if not isinstance(metadata, dict):
         return None
-    if (group, kind, metadata.get("name")) != (object_id.group, object_id.kind, object_id.name):
+    # The group may be an earlier one of the same object: extensions became apps and networking.k8s.io.
+    if (body.get("kind"), metadata.get("name")) != (object_id.kind, object_id.name):
         return None
     if object_id.namespace and metadata.get("namespace", object_id.namespace) != object_id.namespace:
         return None
@@ -95,7 +94,7 @@ class _Loader:
 
     def _identify(self, document: Document) -> tuple[ObjectId, Body]:
         body = document.body
-        kind, metadata = _kind(body), _metadata(body)
+        kind, metadata = self._kinds.stored(_kind(body)), _metadata(body)
         is_namespaced = self._kinds.is_namespaced(kind)
         named = metadata.get("namespace")
         if is_namespaced is None:

@@ -29,7 +29,7 @@ PODS: Final = GroupKind("", "Pod")
 
 _FIELD: Final = re.compile(r"\{([^}]+)\}")
 
-TABLES_OF_OTHERS: Final = frozenset({"kinds", "readiness"})
+TABLES_OF_OTHERS: Final = frozenset({"kinds", "moves", "readiness"})
 """Tables in the same folder that have models of their own."""
 
 
