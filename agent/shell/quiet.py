@@ -16,6 +16,7 @@ from agent.core.ledger import Fingerprint, GenerationState, Ledger
 from agent.core.model import SET_LABEL, Body, LiveObject, ObjectId
 from agent.core.policy import id_of
 from agent.core.steps import Access, Answer
+from agent.errors import ClusterError
 from agent.shell.cluster import Cluster, Discovery
 from agent.shell.observe import by_kind
 
@@ -48,7 +49,8 @@ def fingerprint(body: Body) -> Fingerprint:
 def is_quiet(cluster: Cluster, memory: Memory, commit: str, ledger: Ledger) -> bool:
     """Whether the set is in service at ``commit`` and no member moved, appeared or vanished.
 
-    Raises ClusterError where a LIST fails: the tick then ends with that error.
+    A LIST that fails is no evidence of quiet: the whole look that follows asks discovery anew and says what
+    could not be read. Raises ClusterError where there was no discovery yet and it fails.
     """
     newest = ledger.newest
     if newest is None or newest.state is not GenerationState.IN_SERVICE or ledger.intent or ledger.holds:
@@ -60,7 +62,10 @@ def is_quiet(cluster: Cluster, memory: Memory, commit: str, ledger: Ledger) -> b
         resource = memory.discovery.resources.get(kind)
         if resource is None:
             return False
-        listing = cluster.list_metadata(resource, selector=f"{SET_LABEL}={ledger.set_name}")
+        try:
+            listing = cluster.list_metadata(resource, selector=f"{SET_LABEL}={ledger.set_name}")
+        except ClusterError:
+            return False
         found = [LiveObject(id_of(body), body) for body in listing.items]
         # Controllers copy labels to what they make (a Service's to its EndpointSlices).
         own = [o for o in found if o.id in members or not o.metadata.get("ownerReferences")]
