@@ -168,6 +168,7 @@ class SetConfig(_Table):
             allow=frozenset(self.prune.allow),
             allow_downtime=frozenset(self.allow_downtime),
             foreign=self.foreign_entries,
+            take_over=frozenset(self.take_over),
         )
 
 

@@ -37,7 +37,7 @@ def owned_by_others(manager: str, live: Body, path: FieldPath) -> bool:
     for entry in (live.get("metadata") or {}).get("managedFields") or []:
         node = entry.get("fieldsV1") or {}
         for part in path:
-            node = node.get(_field_name(part)) if isinstance(node, Mapping) else None
+            node = node.get(field_name(part)) if isinstance(node, Mapping) else None
         if node is not None and entry.get("manager") != manager:
             return True
     return False
@@ -73,7 +73,7 @@ class Claims:
 
     def below(self, part: PathPart) -> Claims:
         """The claims of a child field."""
-        name = _field_name(part) if self._owned else ""
+        name = field_name(part) if self._owned else ""
         owned = tuple(node[name] for node in self._owned if node.get(name) is not None)
         bases = self._bases
 
@@ -103,7 +103,8 @@ class AllClaims(Claims):
         return self
 
 
-def _field_name(part: PathPart) -> str:
+def field_name(part: PathPart) -> str:
+    """What fieldsV1 calls a part of a path."""
     if isinstance(part, str):
         return f"f:{part}"
     if isinstance(part, int):

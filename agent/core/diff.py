@@ -18,22 +18,31 @@ from agent.core.model import ABSENT, Body, FieldChange, FieldPath, LiveObject, M
 from agent.core.normalize import ORDER, Tree, comparable, freeze, is_default, thaw
 from agent.core.paths import covers
 from agent.core.policy import KindPolicy, Policy, group_kind_of
+from agent.core.predecessors import applied_by, last_applied
 from agent.core.rules import MISSING, Rule
 
 
 def three_way(
-    desired: Manifest, live: LiveObject, applied: Sequence[Body], policy: Policy, manager: str
+    desired: Manifest,
+    live: LiveObject,
+    applied: Sequence[Body],
+    policy: Policy,
+    manager: str,
+    *,
+    predecessors: frozenset[str] = frozenset(),
 ) -> tuple[FieldChange, ...]:
     """What an apply of ``desired`` by ``manager`` would change in ``live``, worked out offline.
 
     ``applied`` are the bodies of which something may still stand, the last one last written. A field that
-    ``desired`` lacks goes when one of them had it or ``manager`` owns it; else it is somebody else's. Empty:
-    no change.
+    ``desired`` lacks goes when one of them had it, ``manager`` owns it or one of its ``predecessors``
+    declared it; else it is somebody else's. Empty: no change.
     """
     kind = policy.of(desired.id.group_kind)
-    others = [body for body in applied if body is not desired.body and body != desired.body]
+    stood = (*last_applied(predecessors, live.body), *applied)
+    others = [body for body in stood if body is not desired.body and body != desired.body]
     bases = cache(lambda: [comparable(body, policy) for body in others])
-    claims = Claims(owned_by(manager, live.body), bases)
+    owned = (*owned_by(manager, live.body), *applied_by(predecessors, live.body))
+    claims = Claims(owned, bases)
     wanted, has = comparable(desired.body, policy), comparable(live.body, policy)
     wanted, has = _align(wanted, has, kind.rules, claims)
     if not wanted and not has:

@@ -28,6 +28,7 @@ from agent.core.model import (
     path_text,
 )
 from agent.core.normalize import applicable
+from agent.core.predecessors import leftovers, with_leftovers
 from agent.core.relabel import with_common
 from agent.core.scaling import as_scaled, released
 from agent.core.situation import Foreign, Situation
@@ -88,7 +89,8 @@ class Drafter:
             manifest = replace(manifest, body=as_scaled(manifest, live, self.situation.policy))
         applied = self.situation.applied.get(manifest.id, ())
         policy = self.situation.policy
-        offline = three_way(manifest, live, applied, policy, self.situation.rules.manager)
+        rules = self.situation.rules
+        offline = three_way(manifest, live, applied, policy, rules.manager, predecessors=rules.take_over)
         if not offline and self._is_member(live):
             return Draft(Change(manifest.id, Action.NONE, Category.ADDITIVE, "equal"))
         request = self._probe(manifest, live, offline)
@@ -135,7 +137,8 @@ class Drafter:
         applied = self.situation.applied.get(manifest.id, ())
         fields = offline
         if answer and answer.body is not None:
-            fields = by_server(answer.body, live, manifest, applied, self.situation.policy)
+            told = by_server(answer.body, live, manifest, applied, self.situation.policy)
+            fields = with_leftovers(self.situation.rules.take_over, live.body, told, offline)
         if not fields and self._is_member(live):
             return Draft(Change(manifest.id, Action.NONE, Category.ADDITIVE, "equal by the server's word"))
         if not fields:
@@ -168,6 +171,9 @@ class Drafter:
             steps.append(self._step(manifest, live, Verb.CUTOVER, moves, form))
         if takes:
             steps.append(self._step(manifest, live, Verb.NARROW, takes, Form.FINAL))
+        changes = [change for part in parts for change in part.fields]
+        gone = leftovers(self.situation.rules.take_over, live.body, changes)
+        steps = [replace(step, withdraws=gone if step.form is Form.FINAL else ()) for step in steps]
         bodied = [replace(step, body=self._body(step, manifest, live, parts)) for step in steps]
         return with_common(self.situation, parts, bodied)
 

@@ -17,6 +17,7 @@ Body: TypeAlias = dict[str, Any]
 SET_LABEL: Final = "trapeze.dev/set"
 GENERATION_LABEL: Final = "trapeze.dev/generation"
 COMMIT_ANNOTATION: Final = "trapeze.dev/commit"
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class GroupKind(NamedTuple):

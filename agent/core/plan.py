@@ -293,4 +293,5 @@ def _missing_rights(denied: tuple[Gate, ...]) -> Iterator[Finding]:
 def _accesses(step: Step) -> tuple[Access, ...]:
     verbs = {Verb.CREATE: ("create", "patch"), Verb.DELETE: ("delete",), Verb.REPLACE: ()}
     kind = step.id.group_kind
-    return tuple(Access(v, *kind, step.id.namespace, "") for v in verbs.get(step.verb, ("patch",)))
+    wanted = (*verbs.get(step.verb, ("patch",)), *(("update",) if step.withdraws else ()))
+    return tuple(Access(verb, *kind, step.id.namespace, "") for verb in wanted)

@@ -30,7 +30,8 @@ class Rules:
     """What the set's configuration says to the plan.
 
     ``settle`` in seconds; ``allow`` are kinds (``Namespace``) or objects (``Namespace old``) that may be
-    pruned although policy asks for approval; ``allow_downtime`` are objects (``Deployment ns/name``).
+    pruned although policy asks for approval; ``allow_downtime`` are objects (``Deployment ns/name``);
+    ``take_over`` are field managers that the set follows: what they wrote is its own.
     """
 
     manager: str
@@ -38,6 +39,7 @@ class Rules:
     allow: frozenset[str] = frozenset()
     allow_downtime: frozenset[str] = frozenset()
     foreign: Foreign = Foreign.HOLD
+    take_over: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
 from agent.core.ledger import Source
-from agent.core.model import Action, Body, Category, FieldChange, Finding, Form, ObjectId
+from agent.core.model import Action, Body, Category, FieldChange, FieldPath, Finding, Form, ObjectId
 
 
 class GateState(Enum):
@@ -70,7 +70,8 @@ class Step:
     ``body`` is what is applied (with our labels), None for a delete. ``form`` is what stands on the server
     afterwards, ``bases`` the sources of which something then still stands. ``uid`` and
     ``resource_version`` are the preconditions (empty: the object is not there). ``is_pointer`` says
-    that the object points at a backend, so that writing it moves or opens a serving path.
+    that the object points at a backend, so that writing it moves or opens a serving path. ``withdraws`` are
+    fields of predecessors that the apply alone would leave; they are taken out just before it.
     """
 
     id: ObjectId
@@ -84,6 +85,7 @@ class Step:
     uid: str = ""
     resource_version: str = ""
     is_pointer: bool = False
+    withdraws: tuple[FieldPath, ...] = ()
 
     @property
     def key(self) -> str:

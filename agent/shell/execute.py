@@ -12,12 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 
+from agent.core.fields import put
 from agent.core.handoff import Outcome, entry_after, intend, record
 from agent.core.ledger import Entry, IntentKind, Ledger
 from agent.core.model import Body, LiveObject
+from agent.core.rules import MISSING
 from agent.core.stamps import digest_of
 from agent.core.steps import Plan, Step
 from agent.errors import ClusterError, Conflict
+from agent.shell.cluster import Resource
 from agent.shell.observe import WORKERS, Observer
 from agent.shell.store import LedgerStore
 
@@ -82,10 +85,22 @@ class Executor:
                 uid, version = step.uid, step.resource_version
                 self.observer.cluster.delete(resource, step.id, uid=uid, resource_version=version)
                 return Outcome(step, entry)
-            body = self._apply(step, _guarded(step.body, step))
+            body = self._apply(step, _guarded(step.body, step, self._withdrawn(step, resource)))
             return Outcome(step, entry, LiveObject(step.id, body))
         except ClusterError as error:
             return Outcome(step, entry, error=str(error))
+
+    def _withdrawn(self, step: Step, resource: Resource) -> str:
+        """Take out what predecessors left, on the version that was planned on; the version then."""
+        live = self.observer.cluster.get(resource, step.id) if step.withdraws else None
+        if live is None:
+            return step.resource_version
+        rules = self.observer.policy.of(step.id.group_kind).rules
+        for path in step.withdraws:
+            live = put(live, path, MISSING, rules)
+        metadata = {**live["metadata"], "uid": step.uid, "resourceVersion": step.resource_version}
+        done = self.observer.cluster.replace(resource, {**live, "metadata": metadata})
+        return LiveObject(step.id, done).resource_version
 
     def _apply(self, step: Step, body: Body) -> Body:
         resource = self.observer.discovery.resources[step.id.group_kind]
@@ -98,12 +113,12 @@ class Executor:
             return cluster.apply(resource, body, manager=self.manager, take_over=True)
 
 
-def _guarded(body: Body, step: Step) -> Body:
-    """The body with what it was planned on as preconditions; what is made new has none.
+def _guarded(body: Body, step: Step, version: str) -> Body:
+    """The body with what it was planned on (now at ``version``) as preconditions; what is made new has none.
 
     What was additive when it was planned can take away what came in between: an apply drops the fields that
     it does not name, and the union of a list is that of the entries that were seen.
     """
-    preconditions = {"uid": step.uid, "resourceVersion": step.resource_version}
+    preconditions = {"uid": step.uid, "resourceVersion": version}
     held = {key: value for key, value in preconditions.items() if value}
     return {**body, "metadata": {**body["metadata"], **held}}
