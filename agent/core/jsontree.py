@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from math import isinf
 from typing import Any, Final
@@ -64,8 +65,8 @@ class _Values:
     def _map(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = {_text(key): _text(item) for key, item in pairs}
         if len(value) != len(pairs):
-            seen: set[str] = set()
-            self.repeated += [key for key, _ in pairs if key in seen or seen.add(key)]
+            counts = Counter(key for key, _ in pairs)
+            self.repeated += [key for key, count in counts.items() if count > 1]
         return value
 
 

@@ -13,7 +13,6 @@ a finding, and the source counts as incomplete.
 
 from __future__ import annotations
 
-import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,11 +20,21 @@ from typing import Any, Final, NamedTuple
 
 from agent.core.jsontree import read_stream
 from agent.core.model import Body, Finding, Origin, Severity
-from agent.core.yamlscalars import replace_invalid
+from agent.core.yamlline import Unsure
+from agent.core.yamllines import read_lines
 from agent.core.yamltree import Repeat, Tree, Unreadable, read_tree
 
-_SEPARATOR: Final = re.compile(r"^---(.*)\n", re.MULTILINE)
-_GO_SPACE: Final = "\t\n\v\f\r \x85\xa0"
+_SEPARATOR: Final = "---"
+_NEXT_SEPARATOR: Final = "\n---"
+_EN_QUAD, _HAIR_SPACE = 0x2000, 0x200A
+_GO_SPACE: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(_EN_QUAD, _HAIR_SPACE + 1))
+)
+"""unicode.IsSpace of Go."""
+
+_SNIFFED: Final = 4096
+"""How many bytes kubectl looks at to tell JSON from YAML."""
+
 _MEND: Final = "mend it: until then nothing of this document is applied and nothing of the set taken away"
 _RENDER: Final = "it looks like a template: commit what the templates render to"
 
@@ -66,13 +75,18 @@ def read_documents(data: bytes, file: str) -> Reading:
     """
     text = _decode(data)
     reading = _Collector(file)
-    if text.lstrip(_GO_SPACE).startswith("{"):
+    if _is_json(text):
         for outcome in read_stream(text):
             reading.take(outcome)
         return reading.done()
     for chunk in _chunks(text):
         reading.take(_tree(chunk), is_template="{{" in chunk.text)
     return reading.done()
+
+
+def _is_json(text: str) -> bool:
+    start = text.lstrip(_GO_SPACE)
+    return start.startswith("{") and len(text[: len(text) - len(start)].encode()) < _SNIFFED
 
 
 class _Collector:
@@ -156,28 +170,48 @@ def _typed(item: Body, parent: Body) -> Body:
 
 
 def _decode(data: bytes) -> str:
-    """Text as Go's unicode.BOMOverride gives it, with each CRLF as LF and a newline at the end."""
+    """Text as Go's unicode.BOMOverride gives it, with each CRLF as LF and a newline at the end.
+
+    Behind a byte order mark of UTF-8 it lets bytes through that are no UTF-8: here as lone surrogates.
+    """
     if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         text = data.decode("utf-16", "replace")
+    elif data.startswith(BOM_UTF8):
+        text = data.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape")
     else:
-        text = replace_invalid(data.removeprefix(BOM_UTF8))
+        text = data.decode("utf-8", "replace")
     text = text.replace("\r\n", "\n")
     return text if text.endswith("\n") else text + "\n"
 
 
 def _chunks(text: str) -> Iterator[_Chunk]:
-    """The pieces between separator lines; ``text`` ends with a newline."""
+    """The pieces between separator lines; ``text`` ends with a newline.
+
+    A separator before anything else stays in its piece: it starts the document.
+    """
     begin, line, problem = 0, 1, ""
-    for found in _SEPARATOR.finditer(text):
-        after = found[1].strip(_GO_SPACE)
+    for at in _separators(text):
+        end = text.find("\n", at) + 1
+        after = text[at + len(_SEPARATOR) : end].strip(_GO_SPACE)
         if after and not after.startswith("#"):
-            number = line + text.count("\n", begin, found.start())
+            number = line + text.count("\n", begin, at)
             problem = problem or f"invalid YAML document separator in line {number}"
-            continue
-        yield _Chunk(text[begin : found.start()], line, problem)
-        line += text.count("\n", begin, found.end())
-        begin, problem = found.end(), ""
-    yield _Chunk(text[begin:], line, problem)
+        elif at > begin:
+            yield _Chunk(text[begin:at], line, problem)
+            line += text.count("\n", begin, end)
+            begin, problem = end, ""
+    if begin < len(text):
+        yield _Chunk(text[begin:], line, problem)
+
+
+def _separators(text: str) -> Iterator[int]:
+    """Where lines begin with ``---``."""
+    if text.startswith(_SEPARATOR):
+        yield 0
+    at = text.find(_NEXT_SEPARATOR)
+    while at >= 0:
+        yield at + 1
+        at = text.find(_NEXT_SEPARATOR, at + 1)
 
 
 def _tree(chunk: _Chunk) -> Tree | Unreadable | None:
@@ -186,7 +220,7 @@ def _tree(chunk: _Chunk) -> Tree | Unreadable | None:
         return Unreadable(chunk.problem, chunk.line)
     before = chunk.line - 1
     try:
-        tree = read_tree(chunk.text)
+        tree = _read(chunk.text)
     except Unreadable as error:
         return Unreadable(str(error), error.line + before)
     if tree is None:
@@ -197,6 +231,13 @@ def _tree(chunk: _Chunk) -> Tree | Unreadable | None:
         tuple(line + before for line in tree.items),
         tuple(r._replace(first=r.first + before, last=r.last + before) for r in tree.repeats),
     )
+
+
+def _read(text: str) -> Tree | None:
+    try:
+        return read_lines(text)
+    except Unsure:
+        return read_tree(text)
 
 
 def _shape(value: Any) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import struct
 from base64 import b64decode
-from binascii import Error as Base64Error
 from decimal import Decimal
 from math import inf, isfinite, isinf, isnan, nan
 from typing import Any, Final
@@ -33,7 +32,17 @@ _INTEGER: Final = re.compile(
 )
 _BASES: Final = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_TIMESTAMP: Final = re.compile(r"\d{4}-\d{1,2}-\d{1,2}(?:[Tt ]\d{1,2}:\d{1,2}:\d{1,2}\S*)?")
+_SIGNED_BINARY: Final = re.compile(r"0b([-+][01]+)")
+_DOT_FLOAT: Final = re.compile(r"\.[0-9](?:_?[0-9])*(?:[eE][-+]?[0-9](?:_?[0-9])*)?")
+_TIMESTAMP: Final = re.compile(
+    r"""(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})
+    (?:(?:(?P<t>[Tt])|[ ]+)(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2}):(?P<second>[0-9]{1,2})(?:[.,][0-9]+)?
+    (?(t)(?:Z|[-+](?P<zone_hour>[0-9]{2}):(?P<zone_minute>[0-9]{2}))))?""",
+    re.VERBOSE,
+)
+_CLOCK: Final = {"hour": 23, "minute": 59, "second": 59, "zone_hour": 24, "zone_minute": 60}
+"""The largest that time.Parse of Go takes."""
+
 _REPLACED: Final = dict.fromkeys(range(0xDC80, 0xDD00), "\ufffd")
 _DIGIT_LIMIT: Final = 400
 """No 64-bit number has more digits; beyond it conversion costs grow with the square of the length."""
@@ -65,7 +74,7 @@ def resolve(text: str, tag: str | None, *, is_plain: bool) -> Any:
     kind, value = _untagged(text)
     if short == "float" and kind == "int" and value <= INT64_MAX:
         return float(value)
-    if short == "timestamp" and _TIMESTAMP.fullmatch(text):
+    if short == "timestamp" and _is_timestamp(text):
         return text
     if kind != short:
         raise UnreadableScalar(f"a value tagged !!{short} does not read as one")
@@ -116,7 +125,7 @@ def _untagged(text: str) -> tuple[str, Any]:
     if first in "yYnNtTfFoO~" or text in _WORDS:
         return _word(text)
     if first == ".":
-        return _float(text) or ("str", text)
+        return _float(text.replace("_", "")) or ("str", text) if _DOT_FLOAT.fullmatch(text) else ("str", text)
     if not first.isdecimal() and first not in "+-":
         return "str", text
     plain = text.replace("_", "")
@@ -131,10 +140,26 @@ def _word(text: str) -> tuple[str, Any]:
     return names.get(type(value), "null"), value
 
 
+def _is_timestamp(text: str) -> bool:
+    """Whether parseTimestamp of resolve.go takes it; a month has the days that the calendar gives it."""
+    found = _TIMESTAMP.fullmatch(text)
+    if found is None or any(int(found[name] or 0) > most for name, most in _CLOCK.items()):
+        return False
+    year, month, day = (int(found[name]) for name in ("year", "month", "day"))
+    is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    days = (31, 29 if is_leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+    return month in range(1, 13) and day in range(1, days[month - 1] + 1)
+
+
 def _integer(plain: str) -> tuple[str, Any] | None:
-    found = _INTEGER.fullmatch(plain)
-    if found is None or len(plain) > _DIGIT_LIMIT:
+    if len(plain) > _DIGIT_LIMIT:
         return None
+    found = _INTEGER.fullmatch(plain)
+    if found is None:
+        # What Go's reader of 0b... does when all else fails: the sign stands behind the prefix.
+        signed = _SIGNED_BINARY.fullmatch(plain)
+        number = int(signed[1], 2) if signed else None
+        return ("int", number) if number is not None and INT64_MIN <= number <= INT64_MAX else None
     kind = str(found.lastgroup)
     number = int(found[kind], _BASES[kind])
     number = -number if found[1] == "-" else number
@@ -153,13 +178,16 @@ def _float(plain: str) -> tuple[str, Any] | None:
 def _binary(text: str) -> str:
     try:
         return replace_invalid(b64decode(re.sub(r"[\r\n]", "", text), validate=True))
-    except Base64Error:
+    except ValueError:  # also of text that is not ASCII
         raise UnreadableScalar("a value tagged !!binary is not base64") from None
 
 
 def replace_invalid(data: bytes) -> str:
     """Text with U+FFFD in place of each byte that is not UTF-8, as Go's decoder puts it."""
-    return data.decode("utf-8", "surrogateescape").translate(_REPLACED)
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "surrogateescape").translate(_REPLACED)
 
 
 def _float32_text(value: float) -> str:

@@ -20,6 +20,7 @@ from yaml import MarkedYAMLError, YAMLError
 from yaml.cyaml import CParser
 from yaml.events import (
     AliasEvent,
+    DocumentStartEvent,
     MappingEndEvent,
     MappingStartEvent,
     ScalarEvent,
@@ -29,13 +30,16 @@ from yaml.events import (
 
 from agent.core.model import FieldPath, path_text
 from agent.core.yamlscalars import UnreadableScalar, json_value, key_text, resolve
+from agent.core.yamlsource import OddText, Rewritten, Source
 
 MAX_DEPTH: Final = 240
 """Levels of nesting: what JSON writers downstream take (254), less what they wrap around a document."""
 
 _SLASH_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
+_REWRITES: Final = 100
 _ITEMS_DEPTH: Final = 2
 _MERGE_TAG: Final = "tag:yaml.org,2002:merge"
+_MERGE_PROBLEM: Final = "map merge requires map or sequence of maps as the value"
 
 
 class Unreadable(ValueError):
@@ -82,6 +86,7 @@ class _Frame:
     value: dict[str, Any] | list[Any]
     anchor: str | None
     line: int
+    is_flow: bool
     size: int = 1
     key: str | None = None
     merge: int = 0
@@ -94,16 +99,26 @@ def read_tree(text: str) -> Tree | None:
     Raises:
         Unreadable: kubectl would refuse it, or it is nested deeper than ``MAX_DEPTH``.
     """
-    return _Reader(text).read()
+    try:
+        source = Source.of(text)
+        for _ in range(_REWRITES):
+            try:
+                return _Reader(source).read()
+            except Rewritten as again:
+                source = again.source
+    except OddText as error:
+        raise Unreadable(str(error), 1) from None
+    raise Unreadable(f"more than {_REWRITES} tags, colons and quotes that are read otherwise", 1)
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._has_slash = "\\/" in text
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._text = source.text
+        self._has_slash = "\\/" in source.text
         self._frames: list[_Frame] = []
         self._anchors: dict[str, _Anchored] = {}
-        self._decoded = 0
+        self._decoded = 1  # the document counts too
         self._aliased = 0
         self._items: list[int] = []
         self._repeats: list[Repeat] = []
@@ -113,6 +128,7 @@ class _Reader:
         try:
             self._consume(CParser(self._text))
         except MarkedYAMLError as error:
+            self._source.mend(error)
             mark = error.problem_mark or error.context_mark
             raise Unreadable(str(error.problem or error.context), mark.line + 1 if mark else 1) from None
         except YAMLError as error:
@@ -123,6 +139,7 @@ class _Reader:
 
     def _consume(self, parser: Any) -> None:
         takers = {
+            DocumentStartEvent: self._version,
             ScalarEvent: self._scalar,
             AliasEvent: self._alias,
             MappingStartEvent: self._open,
@@ -132,22 +149,33 @@ class _Reader:
         }
         while self._root is None and (event := parser.get_event()) is not None:
             taker = takers.get(type(event))
+            if self._source.odd_tags and getattr(event, "tag", None):
+                self._source.mend_tag(event.start_mark.index)
             if taker is not None:
                 taker(event, event.start_mark.line + 1)
         if self._root is not None:
             parser.get_event()  # the document's end: a stray bracket shows only there
 
+    def _version(self, event: Any, line: int) -> None:
+        if event.version not in {None, (1, 1)}:
+            raise Unreadable("%YAML names another version than 1.1", line)
+
     def _scalar(self, event: Any, line: int) -> None:
         if self._has_slash and event.style == '"':
             self._refuse_slash(event, line)
+        text = self._source.written(event.value)
         is_plain = bool(event.implicit[0])
         frame = self._frames[-1] if self._frames else None
         is_key = frame is not None and frame.key is None and isinstance(frame.value, dict)
-        if frame is not None and is_key and event.value == "<<" and (is_plain or event.tag == _MERGE_TAG):
+        if frame is not None and is_key and text == "<<" and (is_plain or event.tag == _MERGE_TAG):
             frame.key, frame.merge = "<<", line
+            if event.anchor:
+                self._anchors[event.anchor] = _Anchored("<<", 1)
             return
+        if "?" in text and frame is not None and frame.is_flow and not event.style:
+            raise Unreadable("a question mark ends text between brackets; put it in quotes", line)
         try:
-            value = resolve(event.value, event.tag, is_plain=is_plain)
+            value = resolve(text, event.tag, is_plain=is_plain)
             value = value if is_key else json_value(value)
         except UnreadableScalar as error:
             raise Unreadable(str(error), line) from None
@@ -173,6 +201,8 @@ class _Reader:
         self._decoded += target.size + 1
         if self._is_bomb():
             raise Unreadable("document contains excessive aliasing", line)
+        if self._frames and self._frames[-1].merge and isinstance(target.value, list):
+            raise Unreadable(_MERGE_PROBLEM, line)
         self._put(target.value, target.size + 1, line)
 
     def _is_bomb(self) -> bool:
@@ -187,15 +217,18 @@ class _Reader:
     def _open(self, event: Any, line: int) -> None:
         if len(self._frames) >= MAX_DEPTH:
             raise Unreadable(f"nested deeper than {MAX_DEPTH} levels", line)
-        frame = _Frame({} if isinstance(event, MappingStartEvent) else [], event.anchor, line)
+        frame = _Frame(
+            {} if isinstance(event, MappingStartEvent) else [], event.anchor, line, event.flow_style
+        )
         if frame.anchor:
             self._anchors[frame.anchor] = _Anchored(frame.value, 0, is_open=True)
+        self._decoded += 1
         self._frames.append(frame)
 
     def _close(self, _event: Any, _line: int) -> None:
         frame = self._frames.pop()
-        self._decoded += 1
-        if frame.anchor:
+        # an anchor of the same name within has taken the name over
+        if frame.anchor and self._anchors[frame.anchor].value is frame.value:
             self._anchors[frame.anchor] = _Anchored(frame.value, frame.size)
         self._put(frame.value, frame.size, frame.line)
 
@@ -233,7 +266,7 @@ class _Reader:
     def _merge(self, frame: _Frame, into: dict[str, Any], value: Any) -> None:
         merged = value if isinstance(value, list) else [value]
         if not all(isinstance(part, dict) for part in merged):
-            raise Unreadable("map merge requires map or sequence of maps as the value", frame.merge)
+            raise Unreadable(_MERGE_PROBLEM, frame.merge)
         for part in reversed(merged):
             for key in part.keys() & frame.lines.keys():
                 self._repeats.append(Repeat(self._path(key), frame.lines[key], frame.merge, is_merge=True))

@@ -16,12 +16,34 @@ from typing import Final
 
 import yaml
 
-from agent.core import jsontree, reading_format, yamlread, yamlscalars, yamltree
+from agent.core import (
+    jsontree,
+    reading_format,
+    yamlline,
+    yamllines,
+    yamlread,
+    yamlscalars,
+    yamlsource,
+    yamltext,
+    yamltree,
+)
 from agent.core.yamlread import Reading
 from agent.errors import SourceError
 
 _BUDGET: Final = 16 * 2**20
 """Bytes of parsed JSON whose readings stay in memory; as Python objects they are several times that."""
+
+_READERS: Final = (
+    jsontree,
+    reading_format,
+    yamlline,
+    yamllines,
+    yamlread,
+    yamlscalars,
+    yamlsource,
+    yamltext,
+    yamltree,
+)
 
 
 class Readings:
@@ -88,6 +110,6 @@ class Readings:
 def reader_version() -> str:
     """A digest of the code that reads: what another version parsed is not taken for what this one would."""
     digest = hashlib.sha256(yaml.__version__.encode())
-    for module in (yamlread, yamltree, yamlscalars, jsontree, reading_format):
-        digest.update(Path(module.__file__).read_bytes())
+    for module in _READERS:
+        digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()[:16]

