@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lint types contracts check controlplane cluster test test-all demo golden
+.PHONY: help venv lint types contracts check controlplane cluster test test-all demo bench golden
 
 # Network namespaces need root: here, or in a user namespace, where the system has them.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || [ "$$(uname)" != Linux ] || echo unshare --user --map-root-user)
@@ -47,6 +47,9 @@ else
 demo: $(READY) ## a handoff to watch, in a model cluster; CLUSTER=real: on a real control plane
 	$(BIN)/python -m agent.demo
 endif
+
+bench: controlplane ## what a tick with nothing to do costs, beside bare LISTs, for 1,000 objects
+	$(BIN)/python -m tests.rig run -- $(BIN)/python -m benchmarks.quiet_tick
 
 golden: $(READY) ## renew golden files and what the README shows
 	TRAPEZE_UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q tests/core/test_render_text.py \

@@ -1,0 +1,1 @@
+"""Measurements with peers side by side; they print and judge nothing."""
