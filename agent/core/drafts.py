@@ -28,6 +28,7 @@ from agent.core.model import (
     path_text,
 )
 from agent.core.normalize import applicable
+from agent.core.passing import passed
 from agent.core.predecessors import leftovers, with_leftovers
 from agent.core.relabel import with_common
 from agent.core.scaling import as_scaled, released
@@ -62,6 +63,8 @@ class Drafter:
         """The object is not there."""
         if manifest.id in self.situation.refused:
             return self._left_out(manifest)
+        if reason := passed(self.situation, manifest):
+            return Draft(Change(manifest.id, Action.NONE, Category.ADDITIVE, reason))
         step = Step(
             id=manifest.id,
             verb=Verb.CREATE,

@@ -21,7 +21,7 @@ from agent.core import tables
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.paths import Pattern, parse_pattern
 from agent.core.rules import Rule, compile_rules
-from agent.core.tables import Placed, RowT
+from agent.core.tables import PassingRow, Placed, RowT, UnblockingRow
 from agent.errors import ConfigError
 
 PODS: Final = GroupKind("", "Pod")
@@ -154,11 +154,16 @@ class Policy:
 
     def unblocks(self, body: Body) -> str:
         """Why this object only constrains and may be deleted first, or empty."""
+        return self._says(self.tables.unblocking, body)
+
+    def passes(self, body: Body) -> str:
+        """Why this object, once made, may be absent and yet done, or empty."""
+        return self._says(self.tables.passing, body)
+
+    def _says(self, rows: Iterable[UnblockingRow | PassingRow], body: Body) -> str:
         kind = str(group_kind_of(body))
-        for row in self.tables.unblocking:
-            if row.kind[0] == kind and self.holds(row.when, otherwise=False, object=body):
-                return row.says
-        return ""
+        meant = (row for row in rows if row.kind[0] == kind)
+        return next((row.says for row in meant if self.holds(row.when, otherwise=False, object=body)), "")
 
     def _protection(self, object_id: ObjectId, prune: str) -> bool:
         return any(

@@ -218,6 +218,13 @@ class UnblockingRow(Row):
     says: str
 
 
+class PassingRow(Row):
+    """Objects that the cluster takes away when they have ended, where ``when`` is true of ``object``."""
+
+    when: str
+    says: str
+
+
 class ReferenceRow(Row):
     """A field that names what the object needs; ``grants`` marks objects that serve what they name."""
 
@@ -251,6 +258,7 @@ class Tables(BaseModel):
     incidental: tuple[IncidentalRow, ...] = ()
     controllers: tuple[ControllerRow, ...] = ()
     unblocking: tuple[UnblockingRow, ...] = ()
+    passing: tuple[PassingRow, ...] = ()
     references: tuple[ReferenceRow, ...] = ()
 
 

@@ -70,9 +70,19 @@ def is_quiet(cluster: Cluster, memory: Memory, commit: str, ledger: Ledger) -> b
         # Controllers copy labels to what they make (a Service's to its EndpointSlices).
         own = [o for o in found if o.id in members or not o.metadata.get("ownerReferences")]
         seen = {obj.id: fingerprint(obj.body) for obj in own}
-        if seen.keys() != members or any(_has_moved(k, p, ledger, memory) for k, p in seen.items()):
+        gone = members - seen.keys()
+        if (
+            seen.keys() - members
+            or not _was_absent(gone, commit, memory)
+            or any(_has_moved(k, p, ledger, memory) for k, p in seen.items())
+        ):
             return False
     return True
+
+
+def _was_absent(gone: frozenset[ObjectId], commit: str, memory: Memory) -> bool:
+    """Whether all was seen to be right without these: a Job that has ended goes by itself."""
+    return not gone or (memory.commit == commit and not gone & memory.prints.keys())
 
 
 def _has_moved(key: ObjectId, seen: Fingerprint, ledger: Ledger, memory: Memory) -> bool:
