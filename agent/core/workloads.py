@@ -78,7 +78,7 @@ class Workloads:
                 return direct.annotations.get(_REVISION) == workload.annotations[_REVISION]
             return _spec_of(self.policy, direct.body) == _spec_of(self.policy, workload.body)
         update = (workload.body.get("status") or {}).get("updateRevision")
-        return update is None or pod.labels.get("controller-revision-hash") == update
+        return bool(update is None or pod.labels.get("controller-revision-hash") == update)
 
     def matching(self, namespace: str, selector: Mapping[str, str]) -> tuple[LiveObject, ...]:
         """Running pods in ``namespace`` that an equality selector matches and that stay."""

@@ -22,7 +22,7 @@ def config(**data: str) -> dict[str, Any]:
 def made_by(manager: str, operation: str, **data: str) -> dict[str, Any]:
     """The same, live, with all of it owned by ``manager``."""
     body = config(**data)
-    fields = {"f:data": {".": {}, **{f"f:{key}": {} for key in data}}}
+    fields: dict[str, Any] = {"f:data": {".": {}, **{f"f:{key}": {} for key in data}}}
     entry = {"manager": manager, "operation": operation, "apiVersion": "v1", "fieldsV1": fields}
     return {**body, "metadata": {**body["metadata"], "managedFields": [entry]}}
 
