@@ -76,7 +76,7 @@ class Workloads:
         if direct is not None and direct is not workload:
             if _REVISION in workload.annotations:
                 return direct.annotations.get(_REVISION) == workload.annotations[_REVISION]
-            return _spec_of(self.policy, direct.body) == _spec_of(self.policy, workload.body)
+            return bool(_spec_of(self.policy, direct.body) == _spec_of(self.policy, workload.body))
         update = (workload.body.get("status") or {}).get("updateRevision")
         return bool(update is None or pod.labels.get("controller-revision-hash") == update)
 
