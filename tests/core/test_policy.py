@@ -91,12 +91,12 @@ def test_order_uses_before_users() -> None:
         GroupKind("", "ConfigMap"),
         GroupKind("rbac.authorization.k8s.io", "ClusterRole"),
         GroupKind("rbac.authorization.k8s.io", "ClusterRoleBinding"),
-        GroupKind("example.test", "Thing"),
         GroupKind("", "Service"),
         GroupKind("apps", "Deployment"),
         GroupKind("networking.k8s.io", "Ingress"),
         GroupKind("apiregistration.k8s.io", "APIService"),
         GroupKind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+        GroupKind("example.test", "Thing"),
     ]
     ranks = [shipped().rank(kind) for kind in kinds]
     assert ranks == sorted(ranks)
