@@ -33,7 +33,6 @@ class Asker:
 
     cluster: Cluster
     observer: Observer
-    set_name: str
     manager: str
     take_over: frozenset[str] = frozenset()
     rights: dict[Access, Answer] = field(default_factory=dict)

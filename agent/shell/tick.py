@@ -179,7 +179,6 @@ class Syncer:
         asker = Asker(
             self._tools.cluster,
             look.observer,
-            self._set_name,
             self._rules.manager,
             self._take_over,
             self._memory.rights,
