@@ -8,20 +8,22 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 from git.cmd import Git
 
 from agent.core.refs import Ref, RefKind
 from agent.errors import SourceError
 from agent.shell.git_command import GitCommand, mask
-from agent.shell.repo_tree import SUFFIXES, Listing, listing, prefix
+from agent.shell.repo_links import Followed, target_of
+from agent.shell.repo_tree import SUFFIXES, Listing, links, listing, prefix, regular_files
 
 _FETCHED: Final = "refs/trapeze/fetched"
 _KEPT: Final = "refs/trapeze/keep"
 _FULL_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_LIST: Final = ("ls-tree", "-r", "-z", "-l", "--full-tree")
 _SHORT: Final = 12
 """Digits of a commit in messages."""
 
@@ -84,8 +86,8 @@ class Repo:
         starts = sorted({prefix(path) for path in paths})
         options = [] if "" in starts else ["--", *starts]
         doing = f"listing {', '.join(paths)} at {commit[:_SHORT]}"
-        output = self._git.run(doing, "ls-tree", "-r", "-z", "-l", "--full-tree", commit, *options)
-        found, matches = listing(output, paths)
+        output = self._git.run(doing, *_LIST, commit, *options)
+        found, matches = listing(output, paths, self._follow(commit, links(output, paths)))
         for path, match in matches.items():
             where = f"reading {path} at commit {commit} of {self.shown}"
             if not match.entries:
@@ -97,22 +99,35 @@ class Repo:
         return found
 
     def find(self, commit: str, files: Iterable[str]) -> Mapping[str, str]:
-        """The blob ids of files at a commit; a file that is not there, or is no file, is left out."""
-        found: dict[str, str] = {}
-        with self._reading:
-            reader = self._open_reader()
-            for file in files:
-                try:
-                    header: Any = reader.get_object_header(f"{commit}:{file}")
-                except ValueError:
-                    continue  # git says "missing", which is the answer
-                except OSError as error:
-                    raise self._git.failed(f"looking for {file} at {commit}", str(error)) from error
-                # bytes, whatever GitPython's hints say
-                blob_id, kind = (part.decode() if isinstance(part, bytes) else part for part in header[:2])
-                if kind == "blob":
-                    found[file] = blob_id
-        return found
+        """The blob ids of files at a commit; a file that is not there, or is no file, is left out.
+
+        Raises:
+            SourceError: the commit cannot be read.
+        """
+        wanted = set(files)
+        if not wanted:
+            return {}
+        tops = sorted({file.partition("/")[0] for file in wanted})
+        output = self._git.run(f"looking for files at {commit[:_SHORT]}", *_LIST, commit, "--", *tops)
+        on_the_way = {*wanted, *(str(folder) for file in wanted for folder in PurePosixPath(file).parents)}
+        found = {path: blob for path, blob in links(output, ["."]).items() if path in on_the_way}
+        contents = regular_files(output, self._follow(commit, found))
+        return {file: contents[file] for file in wanted & contents.keys()}
+
+    def _follow(self, commit: str, found: Mapping[str, str]) -> dict[str, Followed]:
+        """What links name at a commit, by their paths; ``found`` has their blob ids."""
+        followed: dict[str, Followed] = {}
+        texts = self.read(found.values()) if found else {}
+        for path, blob_id in found.items():
+            target = target_of(path, texts[blob_id])
+            if target is None:
+                followed[path] = Followed(problem="a symbolic link out of the repository is not followed")
+                continue
+            doing = f"following {path} at {commit[:_SHORT]}"
+            tree = self._git.run(doing, *_LIST, commit, *(["--", target] if target else []))
+            problem = "" if tree else "a symbolic link names nothing at this commit"
+            followed[path] = Followed(target, tree, problem)
+        return followed
 
     def read(self, blob_ids: Iterable[str]) -> Mapping[str, bytes]:
         """The contents of blobs, through one ``git cat-file --batch`` that stays.

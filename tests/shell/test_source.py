@@ -46,7 +46,7 @@ def test_desired(origin: GitRepo, source: Source) -> None:
     origin.commit(
         {"b/two.yaml": config_map("c") + "---\n" + config_map("d"), "b/one.json": '{"k": [}', "x.yaml": "[\n"}
     )
-    (origin.folder / "b" / "link.yaml").symlink_to("two.yaml")
+    (origin.folder / "b" / "link.yaml").symlink_to("/two.yaml")
     commit = origin.commit({})
     assert source.repo.resolve(MAIN) == commit
     desired = source.desired(config(origin, "b"), commit, KINDS)
