@@ -6,8 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
 
+from agent.core.fields import rule_at
 from agent.core.model import Body, FieldPath, ObjectId, Reason, path_text
 from agent.core.steps import Change, Plan
+from tests.core.casefiles import shipped
 from tests.corpus_live.edits import Edit, Kind, declared, edited, highest_missing, value_at
 from tests.corpus_live.install import Install
 from tests.corpus_live.others import without_nulls
@@ -186,20 +188,36 @@ def _fresh(body: Body) -> Body:
 
 
 def judge(tally: Tally, plan: Plan, edit: Edit, expected: FieldPath, reason: Reason) -> None:
-    """Count the edit as found where the plan names exactly its path, for exactly its reason."""
+    """Count the edit as found where the plan names exactly its path, for exactly its reason.
+
+    What moves as one by the tables (a selector is a pointer) is named as one where the server merges its keys;
+    such edits are counted apart too.
+    """
     change = next((change for change in plan.changes if change.id == edit.id), None)
-    trouble = _trouble(change, expected, reason)
-    if not trouble:
-        tally.counts["found"] += 1
-    else:
+    unit = next((one for one in _units(edit.id, expected) if change and _names(change, one)), expected)
+    trouble = _trouble(change, unit, reason)
+    if trouble:
         tally.missed.append(f"{edit}: {trouble}")
+        return
+    tally.counts["found"] += 1
+    tally.counts["named as one with its selector"] += unit != expected
+
+
+def _units(key: ObjectId, path: FieldPath) -> list[FieldPath]:
+    """The starts of the path that the tables treat as one."""
+    rules = shipped().of(key.group_kind).rules
+    starts = [path[:length] for length in range(1, len(path))]
+    return [start for start in starts if rule_at(start, rules).type == "atomic"]
+
+
+def _names(change: Change, path: FieldPath) -> bool:
+    return any(one.path == path for one in change.fields)
 
 
 def _trouble(change: Change | None, expected: FieldPath, reason: Reason) -> str:
     if change is None or not change.fields:
         return "not named"
-    elsewhere = [one for one in change.fields if one.path[: len(expected)] != expected]
-    if elsewhere:
+    if any(one.path[: len(expected)] != expected for one in change.fields):
         return f"expected {path_text(expected)}, named " + "; ".join(map(str, change.fields))[:600]
     wrong = {one.reason for one in change.fields} - {reason}
     return f"reasons {sorted(one.value for one in wrong)}" if wrong else ""
