@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Final, get_args
@@ -21,6 +21,7 @@ from agent.core import tables
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.paths import Pattern, parse_pattern
 from agent.core.rules import Rule, compile_rules
+from agent.core.schemas import Schema
 from agent.core.tables import PassingRow, Placed, RowT, UnblockingRow
 from agent.errors import ConfigError
 
@@ -77,6 +78,7 @@ class Policy:
     tables: tables.Tables
     _programs: Mapping[str, cel.Program]
     _by_kind: dict[GroupKind, KindPolicy] = field(default_factory=dict)
+    schemas: Mapping[GroupKind, Schema] = field(default_factory=dict)
 
     @staticmethod
     def parse(sources: Iterable[tuple[str, Any]]) -> Policy:
@@ -95,6 +97,10 @@ class Policy:
                         merged.setdefault(table, {})[single.key] = single
         whole = tables.Tables.model_validate({key: tuple(rows.values()) for key, rows in merged.items()})
         return Policy(whole, programs)
+
+    def with_schemas(self, schemas: Mapping[GroupKind, Schema]) -> Policy:
+        """The same with what schemas say of their kinds, over what the tables say of lists."""
+        return replace(self, schemas={**self.schemas, **schemas}, _by_kind={}) if schemas else self
 
     def of(self, kind: GroupKind) -> KindPolicy:
         """All that the tables say of this kind; the rows of ``*`` for a kind that they do not name."""
@@ -188,12 +194,14 @@ class Policy:
 
         own = self.tables
         ignored = placed(own.ignored)
+        schema = self.schemas.get(kind, Schema())
         rules = compile_rules(
             {
                 "lists": placed(own.lists),
-                "quantities": placed(own.quantities),
+                "served_lists": placed(schema.lists),
+                "quantities": (*placed(schema.quantities), *placed(own.quantities)),
                 "base64": placed(own.base64),
-                "defaults": placed(own.defaults),
+                "defaults": (*placed(schema.defaults), *placed(own.defaults)),
                 "empty_is_absent": placed(own.empty_is_absent),
                 "ignored": tuple(p for p in ignored if not p.row.when),
                 "injected": placed(own.injected),

@@ -8,14 +8,22 @@ from dataclasses import replace
 from agent.core.model import Desired, Finding, Manifest, ObjectId, Severity, path_text
 from agent.core.normalize import duplicates
 from agent.core.policy import Policy
+from agent.core.schemas import defined
 from agent.core.situation import Situation
 
 
 def checked(situation: Situation) -> Situation:
     """The situation with a finding for each desired object that would be refused; such objects have no steps.
 
-    A source with findings is incomplete: nothing is taken away because of it.
+    A source with findings is incomplete: nothing is taken away because of it. The policy knows the schemas
+    of the kinds that the set itself defines.
     """
+    manifests = situation.desired.manifests
+    bodies = (manifest.body for manifest in manifests.values())
+    schemas = defined(
+        bodies, frozenset(key.group_kind for key in manifests) - situation.policy.schemas.keys()
+    )
+    situation = replace(situation, policy=situation.policy.with_schemas(schemas)) if schemas else situation
     refused = dict(_refused(situation.desired, situation.policy))
     if not refused:
         return situation

@@ -87,6 +87,14 @@ def _set_list(rule: Rule, row: tables.ListRow) -> None:
     rule.is_ordered = row.type == "atomic" if row.ordered is None else row.ordered
 
 
+def _set_served(rule: Rule, row: tables.ListRow) -> None:
+    """The server's word on how it merges goes over the table's; whether order counts only the table says."""
+    if not rule.type:
+        _set_list(rule, row)
+    elif (rule.type, rule.keys) != (row.type, tuple(sorted(row.keys))) and row.type != "atomic":
+        rule.type, rule.keys = row.type, tuple(sorted(row.keys))
+
+
 def _set_default(rule: Rule, row: tables.DefaultRow) -> None:
     rule.same_as = row.same_as
     rule.default = MISSING if row.same_as else row.value
@@ -105,6 +113,7 @@ def _set_flag(name: str) -> Any:
 
 _SETTERS: Final[Mapping[str, Any]] = {
     "lists": _set_list,
+    "served_lists": _set_served,
     "quantities": _set_flag("is_quantity"),
     "base64": _set_flag("is_base64"),
     "defaults": _set_default,
