@@ -5,21 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jsonschema
 import pytest
 
 from agent import __version__, cli
-from agent.build import health_of, kinds_of, policy_of
-from agent.settings import Settings
-from agent.shell.embedded import EmbeddedCluster
-from agent.shell.store import LedgerStore
-from agent.shell.tick import Tools
-from tests.shell.faults import Call, Hooked
-from tests.shell.gitrepos import GitRepo
+from tests.cli_place import Place, Ran, Run
 from tests.shell.releases import CONFIG, binding, ingress, namespace, server, web
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "plan.schema.json").read_text(encoding="utf-8"))
@@ -33,46 +26,6 @@ kind: Secret
 metadata: {name: key, namespace: default}
 stringData: {password: %s}
 """
-
-
-class Ran(NamedTuple):
-    """What a run of the command gave."""
-
-    code: Any
-    out: str
-    err: str
-
-
-Run = Callable[..., Ran]
-
-
-class Place:
-    """A folder with a repo and a trapeze.yaml in it, and a cluster whose time moves at every look."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.repo = GitRepo(folder / "repo")
-        self.world = EmbeddedCluster(start=1_700_000_000)
-        self.config({"repo": "repo", "ref": "main", "path": "."})
-
-    def config(self, *sets: dict[str, Any], **more: Any) -> None:
-        """Write a trapeze.yaml with these sets, named set-1, set-2 and so on."""
-        named = [{"name": f"set-{number}", "settle": 0, **one} for number, one in enumerate(sets, 1)]
-        text = json.dumps({"sets": named, "cache_dir": "cache", **more})
-        (self.folder / "trapeze.yaml").write_text(text, encoding="utf-8")
-
-    def tools(self, settings: Settings) -> Tools:
-        """What ``agent.build.tools_of`` gives, on the cluster of this place."""
-
-        def hook(call: Call, do: Callable[[], Any]) -> Any:
-            if call.method == "discover":
-                self.world.advance(1)
-            return do()
-
-        cluster = Hooked(self.world, hook)
-        store = LedgerStore(cluster, settings.ledger_namespace)
-        now = self.world.now
-        return Tools(cluster, store, policy_of(settings), health_of(settings), kinds_of(), now)
 
 
 @pytest.fixture
