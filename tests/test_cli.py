@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import jsonschema
 import pytest
 
 from agent import __version__, cli
+from agent.settings import Settings
+from agent.shell.tick import Tools
 from tests.cli_place import Place, Ran, Run
 from tests.shell.releases import CONFIG, binding, ingress, namespace, server, web
 

@@ -182,7 +182,7 @@ class Live:
     """What was read of the cluster in one observation.
 
     ``objects`` are whole; ``unknown`` names the kinds that could not be read, with the reason (an error
-    is no evidence of absence), ``denied`` those for want of a right; ``unserved`` kinds are not served at all.
+    is no evidence of absence), ``denied`` those for want of a right; ``unserved`` kinds nobody serves.
     """
 
     objects: Mapping[ObjectId, LiveObject]
