@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.core.model import Severity
+from agent.core.model import Body, Severity
 from agent.core.yamlread import Reading, read_documents
 from tests.oracle.deviations import is_refused_on_purpose
 from tests.oracle.kubectl import Answer, Kubectl
@@ -75,3 +75,13 @@ def typed(value: Any) -> Any:
         return (type(value).__name__, value)
     is_whole = isinstance(value, int) or value.is_integer()
     return ("number", int(value) if is_whole and int(value) in _INT64 else float(value))
+
+
+def decoded(body: Body) -> Any:
+    """A body as kubectl's object decoder leaves it, without null labels and annotations, ``typed``."""
+    metadata = dict(body.get("metadata") or {})
+    for field in ("labels", "annotations"):
+        kept = {key: value for key, value in (metadata.pop(field, None) or {}).items() if value is not None}
+        if kept:
+            metadata[field] = kept
+    return typed({**body, "metadata": metadata})

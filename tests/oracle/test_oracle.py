@@ -12,9 +12,9 @@ import pytest
 from agent.build import kinds_of
 from agent.core import manifests
 from agent.core.kinds import Kinds
-from agent.core.model import Body, Severity
+from agent.core.model import Severity
 from agent.core.yamlread import read_documents
-from tests.oracle.comparing import typed
+from tests.oracle.comparing import decoded, typed
 from tests.oracle.deviations import FOUND
 
 ORACLE = Path(__file__).parents[3] / "shared" / "yaml-oracle"
@@ -69,8 +69,8 @@ def test_document(name: str) -> None:
     faults = [finding for finding in desired.findings if finding.severity is not Severity.WARNING]
     assert bool(faults) == (answer["rc"] != 0 or (name in FOUND and name != "crd-list-items-maps"))
     if answer["rc"] == 0 and name != "crd-list-items-maps":
-        assert [read(document.body) for document in reading.documents] == [
-            read(body) for body in answer["objects"]
+        assert [decoded(document.body) for document in reading.documents] == [
+            decoded(body) for body in answer["objects"]
         ]
 
 
@@ -79,13 +79,3 @@ def test_a_named_list_is_an_object() -> None:
     data = (ORACLE / "docs" / "crd-list-items-maps.yaml").read_bytes()
     (document,) = read_documents(data, "list.yaml").documents
     assert document.body["kind"] == "AllowList"
-
-
-def read(body: Body) -> Any:
-    """A body as kubectl's object decoder leaves it: without null labels and annotations."""
-    metadata = dict(body.get("metadata") or {})
-    for field in ("labels", "annotations"):
-        kept = {key: value for key, value in (metadata.pop(field, None) or {}).items() if value is not None}
-        if kept:
-            metadata[field] = kept
-    return typed({**body, "metadata": metadata})
