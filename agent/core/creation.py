@@ -72,11 +72,10 @@ class Creation:
     def _is_provided(self, kind: GroupKind) -> bool:
         """Whether a CustomResourceDefinition or an APIService of the set brings the kind."""
         for key, manifest in self.gates.situation.desired.manifests.items():
-            spec = manifest.body.get("spec") or {}
-            if spec.get("group") != kind.group:
+            if key.group_kind not in (APISERVICE, CRD):
                 continue
-            if key.group_kind == APISERVICE:
-                return True
-            if key.group_kind == CRD and (spec.get("names") or {}).get("kind") == kind.kind:
+            spec = manifest.body.get("spec") or {}
+            is_meant = key.group_kind == APISERVICE or (spec.get("names") or {}).get("kind") == kind.kind
+            if is_meant and spec.get("group") == kind.group:
                 return True
         return False

@@ -65,6 +65,7 @@ class KindPolicy:
     shared: tuple[Placed[tables.SharedRow], ...]
     parts: tuple[Placed[tables.PartRow], ...]
     sole: tuple[Placed[tables.SoleRow], ...]
+    shapes: tuple[Placed[tables.ShapeRow], ...]
     capacity: tuple[Placed[tables.CapacityRow], ...]
     immutable: tuple[Placed[tables.ImmutableRow], ...]
     downtime: tuple[Placed[tables.DowntimeRow], ...]
@@ -216,6 +217,7 @@ class Policy:
             shared=placed(own.shared),
             parts=placed(own.parts),
             sole=placed(own.sole),
+            shapes=placed(own.shapes),
             capacity=placed(own.capacity),
             immutable=placed(own.immutable),
             downtime=placed(own.downtime),

@@ -161,6 +161,12 @@ class SoleRow(Row):
     follows: PathText
 
 
+class ShapeRow(Row):
+    """What a field has to be; anything else the API server refuses, and no rule could read it."""
+
+    type: Literal["map", "list"]
+
+
 class CapacityRow(Row):
     """A number whose decrease takes capacity away; ``absent`` is what the server puts where it is absent."""
 
@@ -250,6 +256,7 @@ class Tables(BaseModel):
     shared: tuple[SharedRow, ...] = ()
     parts: tuple[PartRow, ...] = ()
     sole: tuple[SoleRow, ...] = ()
+    shapes: tuple[ShapeRow, ...] = ()
     capacity: tuple[CapacityRow, ...] = ()
     immutable: tuple[ImmutableRow, ...] = ()
     downtime: tuple[DowntimeRow, ...] = ()
