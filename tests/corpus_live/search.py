@@ -190,8 +190,8 @@ def _fresh(body: Body) -> Body:
 def judge(tally: Tally, plan: Plan, edit: Edit, expected: FieldPath, reason: Reason) -> None:
     """Count the edit as found where the plan names exactly its path, for exactly its reason.
 
-    What moves as one by the tables (a selector is a pointer) is named as one where the server merges its keys;
-    such edits are counted apart too.
+    What moves as one by the tables (a selector is a pointer) is named as one, also where the server merges
+    its keys: such edits are counted apart too.
     """
     change = next((change for change in plan.changes if change.id == edit.id), None)
     unit = next((one for one in _units(edit.id, expected) if change and _names(change, one)), expected)
