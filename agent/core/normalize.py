@@ -134,7 +134,7 @@ def _tree(value: Any, rule: Rule) -> Any:
     if isinstance(value, str):
         return _leaf(value, rule)
     if isinstance(value, dict):
-        if rule.type == "atomic":
+        if rule.type == "atomic" and not rule.is_named:
             return freeze(_plain(value, rule))
         out = {}
         for key, below in value.items():

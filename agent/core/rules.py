@@ -36,6 +36,7 @@ class Rule:
     type: str = ""
     keys: tuple[str, ...] = ()
     is_ordered: bool = True
+    is_named: bool = False
     is_quantity: bool = False
     is_base64: bool = False
     is_ignored: bool = False
@@ -83,7 +84,7 @@ def compile_rules(placed: Mapping[str, tuple[Placed[Any], ...]]) -> Rule:
 
 
 def _set_list(rule: Rule, row: tables.ListRow) -> None:
-    rule.type, rule.keys = row.type, tuple(sorted(row.keys))
+    rule.type, rule.keys, rule.is_named = row.type, tuple(sorted(row.keys)), row.named
     rule.is_ordered = row.type == "atomic" if row.ordered is None else row.ordered
 
 

@@ -71,7 +71,7 @@ def _list_row(node: Body, kinds: tuple[str, ...], path: str) -> ListRow | None:
     if sort == "set":
         return ListRow(kind=kinds, path=path, type="set")
     if node.get("x-kubernetes-map-type") == "atomic":
-        return ListRow(kind=kinds, path=path, type="atomic")
+        return ListRow(kind=kinds, path=path, type="atomic", named=True)
     return None
 
 

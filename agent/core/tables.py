@@ -48,13 +48,15 @@ class ListRow(Row):
 
     ``map``: items by ``keys``; ``set``: values, order does not count; ``atomic``: belongs to one manager
     as a whole (``keys`` then only name the items in a difference). ``ordered``: whether the order of items
-    counts; when absent, it does for atomic lists only.
+    counts; when absent, it does for atomic lists only. ``named``: an atomic map whose fields are named one by
+    one in a difference all the same.
     Source: kubernetes.io/docs/reference/using-api/server-side-apply (merge strategy).
     """
 
     type: Literal["map", "set", "atomic"] = "map"
     keys: Texts = ()
     ordered: bool | None = None
+    named: bool = False
 
 
 class DefaultRow(Row):
