@@ -100,3 +100,19 @@ def test_field_that_the_server_writes_twice_told_once() -> None:
     answer = workload(serviceAccountName="new", serviceAccount="new")
     changes = by_server(answer, live_object(live), manifest(wanted), [applied], shipped())
     assert told(changes) == ["spec.template.spec.serviceAccountName: 'old' -> 'new' (git)"]
+
+
+def test_default_that_goes_with_the_field_that_brought_it_is_not_told() -> None:
+    def service(**spec: Any) -> dict[str, Any]:
+        return {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "a", "namespace": "n"},
+            "spec": spec,
+        }
+
+    applied, wanted = service(sessionAffinity="ClientIP"), service()
+    live = service(sessionAffinity="ClientIP", sessionAffinityConfig={"clientIP": {"timeoutSeconds": 10800}})
+    answer = service(sessionAffinity="None")
+    changes = by_server(answer, live_object(live), manifest(wanted), [applied], shipped())
+    assert told(changes) == ["spec.sessionAffinity: 'ClientIP' -> 'None' (git)"]
