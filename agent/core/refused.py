@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from agent.core.fields import find
+from agent.core.kinds import CRD
 from agent.core.model import Desired, Finding, Manifest, ObjectId, Severity, path_text
 from agent.core.normalize import duplicates
 from agent.core.policy import Policy
@@ -17,10 +18,11 @@ def checked(situation: Situation) -> Situation:
     """The situation with a finding for each desired object that would be refused; such objects have no steps.
 
     A source with findings is incomplete: nothing is taken away because of it. The policy knows the schemas
-    of the kinds that the set itself defines.
+    of the kinds that the cluster defines, and of those that the set itself brings.
     """
     manifests = situation.desired.manifests
-    bodies = (manifest.body for manifest in manifests.values())
+    bodies = [obj.body for obj in situation.live.of_kind(*CRD)]
+    bodies += [manifest.body for manifest in manifests.values()]
     schemas = defined(
         bodies, frozenset(key.group_kind for key in manifests) - situation.policy.schemas.keys()
     )

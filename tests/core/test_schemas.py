@@ -9,7 +9,7 @@ import pytest
 from agent.core.model import Body, GroupKind, path_text
 from agent.core.schemas import schema_of
 from agent.core.tables import ListRow
-from tests.core.upgrades import upgrade
+from tests.core.upgrades import release, upgrade
 
 KIND = GroupKind("example.test", "Pool")
 QUANTITY = (
@@ -113,6 +113,14 @@ def test_objects_of_a_kind_that_the_set_defines_are_compared_by_its_schema(
 ) -> None:
     changes = upgrade(pool(old), pool(new)).plan().changes
     assert [path_text(field.path) for change in changes for field in change.fields] == paths
+
+
+def test_objects_of_a_kind_that_the_cluster_defines_are_compared_by_its_schema() -> None:
+    """The definition is another set's."""
+    (definition,) = (manifest.body for manifest in release(DEFINITION).manifests.values())
+    base, head = (pool(text).removeprefix(DEFINITION) for text in ("{size: 1000m}", "{size: 1}"))
+    assert upgrade(base, head, definition).plan().changes == ()
+    assert len(upgrade(base, head).plan().changes) == 1
 
 
 def test_entry_twice_in_a_list_of_a_kind_that_the_set_defines_is_told() -> None:
