@@ -91,10 +91,9 @@ class Install:
         """Steps that more time would carry out, and handover gates that it would open, in words."""
         refused = {outcome.step.key: outcome.error for outcome in outcomes if is_refusal(outcome.error)}
         for step in plan.steps:
-            if (
-                not any(gate.name in NOT_OURS_TO_SOLVE for gate in step.closed_gates)
-                and step.key not in refused
-            ):
+            is_lasting = any(gate.name in NOT_OURS_TO_SOLVE for gate in step.closed_gates)
+            needs_refused = any(f"{key} is pending" in reasons(step) for key in refused)
+            if not is_lasting and not needs_refused and step.key not in refused:
                 yield f"{step.key}: {reasons(step)}"
         yield from (
             f"{g.name}: {g.reason}" for g in plan.handover if not g.is_open and g.name in {"ready", "settled"}
