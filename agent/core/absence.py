@@ -6,10 +6,22 @@ from typing import Final
 
 from agent.core.health import health
 from agent.core.model import GroupKind
+from agent.core.policy import PODS
 from agent.core.situation import Situation
 
 CRD: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 APISERVICE: Final = GroupKind("apiregistration.k8s.io", "APIService")
+EVIDENCE: Final = frozenset(
+    {
+        PODS,
+        GroupKind("", "Service"),
+        GroupKind("", "Namespace"),
+        GroupKind("discovery.k8s.io", "EndpointSlice"),
+        APISERVICE,
+        CRD,
+    }
+)
+"""What every plan depends on, whatever the set is made of."""
 
 
 def is_readable(situation: Situation, kind: GroupKind) -> bool:

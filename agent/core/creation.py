@@ -48,6 +48,9 @@ class Creation:
         live = self.gates.situation.live.get(namespace)
         if live is not None and live.is_deleting:
             return gate("housed", wants, [f"namespace {key.namespace} is being deleted"], wants)
+        unknown = self.gates.situation.live.why_unknown((namespace.group_kind,)) if live is None else ""
+        if unknown:
+            return Gate("housed", wants, GateState.UNKNOWN, unknown)
         missing = live is None and namespace not in self.gates.situation.desired.manifests
         return gate("housed", wants, [f"namespace {key.namespace} does not exist"] if missing else [], wants)
 
@@ -64,7 +67,9 @@ class Creation:
                 message = f"the cluster serves no {key.group_kind} ({manifest.api_version}), wanted by {key}"
                 remedy = "install its CustomResourceDefinition first, or take the document out"
                 yield Finding(Severity.OBJECT, message, manifest.origin, remedy)
-            elif key.namespace and situation.live.get(key) is None and not self.housed(key).is_open:
+            elif (
+                key.namespace and situation.live.get(key) is None and self.housed(key).state is GateState.HELD
+            ):
                 message = f"{self.housed(key).reason}, wanted by {key}"
                 remedy = "add the Namespace to the set, or make it"
                 yield Finding(Severity.OBJECT, message, manifest.origin, remedy)

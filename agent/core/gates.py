@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from agent.core.absence import EVIDENCE
 from agent.core.backend import backend, wanted_behind
 from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
 from agent.core.external import external_name, named_service
 from agent.core.health import health
 from agent.core.idle import old_pods_using, users_of_role, users_of_subject
 from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.policy import group_kind
 from agent.core.references import pod_template
 from agent.core.relabel import left_behind
 from agent.core.situation import Foreign, Situation
@@ -63,6 +65,19 @@ class Gates:
     def handover(self) -> tuple[Gate, ...]:
         """What must hold before anything of the old generation goes."""
         return (self.complete(), self.in_place(), self.ready(), self.settled())
+
+    @property
+    def taking(self) -> tuple[Gate, ...]:
+        """What every step waits for that takes something away."""
+        return (*self.handover, *self.known())
+
+    def known(self) -> tuple[Gate, ...]:
+        """A closed gate where a kind cannot be read that tells what serves and what is used, or none."""
+        unknown = self.situation.live.unknown
+        makers = {group_kind(row.kind[0]) for row in self.situation.policy.tables.pod_templates}
+        why = [f"{kind}: {unknown[kind]}" for kind in sorted({*EVIDENCE, *makers} & unknown.keys())]
+        wants = "what serves and what is used can be read"
+        return (Gate("known", wants, GateState.UNKNOWN, "; ".join(why[:_SHOWN])),) if why else ()
 
     def complete(self) -> Gate:
         """The source is whole: what could not be read cannot be missed."""
@@ -137,7 +152,7 @@ class Gates:
 
     def cutover(self, key: ObjectId, facets: Iterable[Facet]) -> tuple[Gate, ...]:
         """What a pointer waits for before it moves."""
-        gates = [self.complete()]
+        gates = [self.complete(), *self.known()]
         for facet in facets:
             if facet.kind is FacetKind.POINTS and facet.new is not None:
                 gates += [self.serves(facet.new, is_used=self.is_used(key, facet)), self.granted(facet.new)]
@@ -159,7 +174,7 @@ class Gates:
     def narrow(self, key: ObjectId, facets: tuple[Facet, ...]) -> tuple[Gate, ...]:
         """What a shared list or a part waits for before something is taken away."""
         foreign = self.foreign(facets)
-        return (*self.handover, self.idle(key, facets), *((foreign,) if foreign else ()))
+        return (*self.taking, self.idle(key, facets), *((foreign,) if foreign else ()))
 
     def selected(self, key: ObjectId) -> tuple[Gate, ...]:
         """What an additive change waits for: Services that select its labels, the one that it names."""

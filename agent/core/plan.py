@@ -11,7 +11,7 @@ by ``Plan.questions``; the caller answers them and calls again, until no new que
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,14 +25,14 @@ from agent.core.forms import widened
 from agent.core.gates import Gates
 from agent.core.handoff import is_managed, is_ours
 from agent.core.ledger import Entry, GenerationState
-from agent.core.model import Action, Body, Category, Finding, Form, LiveObject, ObjectId, Severity
+from agent.core.model import Action, Body, Category, Form, LiveObject, ObjectId
+from agent.core.permission import accesses, missing, told, unanswered
 from agent.core.pruning import NAMESPACE, Pruning
 from agent.core.refused import checked
 from agent.core.sequence import in_order
 from agent.core.situation import Situation
 from agent.core.stamps import stamped
 from agent.core.steps import (
-    Access,
     Gate,
     GateState,
     NamespaceContents,
@@ -90,7 +90,8 @@ class Maker:
         """The whole plan."""
         drafts = [*self.drafts.values(), *self.departures.values()]
         steps = in_order(self.situation, self._gated_steps())
-        denied = self._denied(steps)
+        denied, questions = missing(self.situation, steps), self._questions(steps)
+        closing = (*denied, *unanswered(self.situation, questions))
         changes = [draft.change for draft in drafts]
         desired = self.situation.desired
         return Plan(
@@ -99,10 +100,10 @@ class Maker:
             base_revision=self.base_revision,
             generation=self.generation,
             changes=tuple(change for change in changes if change.action is not Action.NONE),
-            steps=tuple(replace(step, gates=(*step.gates, *denied)) for step in steps),
+            steps=tuple(replace(step, gates=(*step.gates, *closing)) for step in steps),
             unchanged=sum(change.action is Action.NONE for change in changes),
-            findings=(*desired.findings, *self.creation.findings(), *_missing_rights(denied)),
-            questions=self._questions(steps),
+            findings=(*desired.findings, *self.creation.findings(), *told(denied)),
+            questions=questions,
             requests={d.question: d.request for d in drafts if d.question},
             warnings=tuple(self._warnings()),
             handover=self.gates.handover,
@@ -245,7 +246,7 @@ class Maker:
         for key, draft in self.departures.items():
             live = self.situation.live.objects[key]
             for step in draft.steps:
-                gates = self.gates.handover if step.verb is Verb.ABANDON else pruning.of(live)
+                gates = self.gates.taking if step.verb is Verb.ABANDON else pruning.of(live)
                 yield replace(step, gates=(*step.gates, *gates))
 
     def _gates_of(self, step: Step, draft: Draft) -> tuple[Gate, ...]:
@@ -264,34 +265,8 @@ class Maker:
             if any(step.verb is Verb.CUTOVER for step in draft.steps):
                 wanted.update(self.gates.trust_questions(key, draft.facets))
         for step in steps:
-            wanted.update(_accesses(step))
+            wanted.update(accesses(step))
             others = [gate for gate in step.closed_gates if gate.name != "empty"]
             if step.verb is Verb.DELETE and step.id.group_kind == NAMESPACE and not others:
                 wanted.add(NamespaceContents(step.id.name))
         return frozenset(wanted - self.situation.answers.keys())
-
-    def _denied(self, steps: Iterable[Step]) -> tuple[Gate, ...]:
-        """One missing right holds every step: a handoff does not stop half-way for want of it."""
-        asked = {access for step in steps for access in _accesses(step)}
-        answers = [(access, self.situation.answers.get(access)) for access in sorted(asked)]
-        closed = [(a, answer) for a, answer in answers if answer and answer.state is not GateState.OPEN]
-        if not closed:
-            return ()
-        state = GateState.HELD if any(a.state is GateState.HELD for _, a in closed) else GateState.UNKNOWN
-        said = "; ".join(
-            f"may not {a.verb} {a.kind} {a.namespace}: {answer.reason}" for a, answer in closed[:3]
-        )
-        return (Gate("allowed", "every request of the plan is permitted", state, said),)
-
-
-def _missing_rights(denied: tuple[Gate, ...]) -> Iterator[Finding]:
-    for gate in denied:
-        if gate.state is GateState.HELD:
-            yield Finding(Severity.OBJECT, gate.reason, remedy="grant it to the agent; nothing is written")
-
-
-def _accesses(step: Step) -> tuple[Access, ...]:
-    verbs = {Verb.CREATE: ("create", "patch"), Verb.DELETE: ("delete",), Verb.REPLACE: ()}
-    kind = step.id.group_kind
-    wanted = (*verbs.get(step.verb, ("patch",)), *(("update",) if step.withdraws else ()))
-    return tuple(Access(verb, *kind, step.id.namespace, "") for verb in wanted)

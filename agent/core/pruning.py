@@ -35,7 +35,7 @@ class Pruning:
         own = tuple(g for g in (self.ours(live), self.approved(live)) if g is not None)
         if self.gates.situation.policy.unblocks(live.body) or is_dead_webhook(self.gates.situation, live):
             return (self.gates.complete(), *own)
-        gates = [*self.gates.handover, *own, self.unreferenced(live)]
+        gates = [*self.gates.taking, *own, self.unreferenced(live)]
         if live.body.get("subjects"):
             gates.append(self.idle(live))
         if live.body.get("rules") and live.id.group == RBAC_GROUP:

@@ -217,7 +217,8 @@ class Plan:
     @property
     def needs_a_person(self) -> bool:
         """Whether a step is held by something that no waiting will open."""
-        return any(gate.name in NEEDS_A_PERSON for step in self.steps for gate in step.closed_gates)
+        closed = (gate for step in self.steps for gate in step.closed_gates)
+        return any(gate.name in NEEDS_A_PERSON and gate.state is GateState.HELD for gate in closed)
 
     @property
     def is_done(self) -> bool:

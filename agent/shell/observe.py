@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
+from agent.core.absence import EVIDENCE
 from agent.core.ledger import Ledger
 from agent.core.model import Body, Desired, GroupKind, Live, LiveObject, ObjectId
 from agent.core.policy import Policy, group_kind, id_of
@@ -16,14 +17,6 @@ from agent.shell.cluster import Cluster, Discovery, Resource
 WORKERS: Final = 8
 """Requests at a time; few enough for API priority and fairness."""
 
-_EVIDENCE: Final = (
-    GroupKind("", "Pod"),
-    GroupKind("", "Service"),
-    GroupKind("", "Namespace"),
-    GroupKind("discovery.k8s.io", "EndpointSlice"),
-    GroupKind("apiregistration.k8s.io", "APIService"),
-    GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"),
-)
 _SPARED: Final = frozenset({GroupKind("", "Secret"), GroupKind("", "ConfigMap")})
 """Read only where members of the set live: nobody else's are any of our business."""
 
@@ -77,7 +70,7 @@ class Observer:
         named = {group_kind(text) for row in rows for text in row.kind if text not in ("*", "pods")}
         of_members = {key.group_kind for key in members}
         known = (named - _SPARED) & self.discovery.resources.keys()
-        return frozenset({*_EVIDENCE, *known, *of_members, *self._defined(desired, members)})
+        return frozenset({*EVIDENCE, *known, *of_members, *self._defined(desired, members)})
 
     def _defined(self, desired: Desired, members: Iterable[ObjectId]) -> frozenset[GroupKind]:
         """The kinds of member CRDs that Git no longer wants: their objects hold the CRD."""
