@@ -48,6 +48,11 @@ def read_lines(text: str) -> Tree | None:
     return reader.tree()
 
 
+def forget() -> None:
+    """Forget the lines that were seen, as in a new process."""
+    _known.clear()
+
+
 def _after_marker(line: str) -> int:
     rest = line[3:].strip(" ")
     if rest and not (rest.startswith("#") and line[3] == " " and rest.isprintable()):
