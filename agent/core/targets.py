@@ -104,12 +104,14 @@ def kind_named(row: TargetRow, value: Any) -> GroupKind | None:
     """The kind that ``value`` names; None where the row does not speak of it."""
     if not row.kind_from:
         return PODS if row.kind == "pods" else group_kind(row.kind)
-    kind = text_at(value, row.kind_from)
-    if not kind and row.kind != "*":
-        return group_kind(row.kind)
+    usual = group_kind(row.kind) if row.kind != "*" else GroupKind("", "")
+    kind = text_at(value, row.kind_from) or usual.kind
     if not kind or (row.only and kind not in row.only):
         return None
-    group, slash, _ = text_at(value, row.group_from).partition("/") if row.group_from else ("", "", "")
+    written = text_at(value, row.group_from) if row.group_from else ""
+    if not written:
+        return GroupKind(usual.group, kind)
+    group, slash, _ = written.partition("/")
     # An apiVersion without a slash is a version of the core group; a plain group has no slash either.
     is_version = row.group_from.endswith("apiVersion")
     return GroupKind(group if slash or not is_version else "", kind)
