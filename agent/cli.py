@@ -26,6 +26,7 @@ from agent.core.steps import Plan
 from agent.errors import ConfigError, TrapezeError
 from agent.progress import Progress
 from agent.settings import DEFAULT_FILE, SetConfig, Settings, load_settings, settings_of
+from agent.shell.explaining import in_cluster, in_set
 from agent.shell.report import Order, Report, State
 from agent.shell.schedule import Schedule
 from agent.shell.until import until_done
@@ -164,6 +165,34 @@ def status(
         sys.stdout.write(render.status_markdown(ledgers, time.time()))
     else:
         Console().print(render.status(ledgers, time.time()))
+    return OK
+
+
+@app.command("explain")
+def explain_command(
+    kind: Annotated[str, typer.Argument(help="Deployment, deployments or Kind.group.")],
+    name: Annotated[str, typer.Argument(help="namespace/name, or name.")],
+    repo: Annotated[str, typer.Option(help="A repo, in place of the cluster.")] = "",
+    path: Annotated[list[str] | None, typer.Option(help="Paths or globs in --repo.")] = None,
+    ref: Annotated[str, typer.Option(help="A branch, tag or commit of --repo.")] = "",
+    output: OutputOption = Output.TEXT,
+    config: ConfigOption = Path(DEFAULT_FILE),
+    kubeconfig: KubeconfigOption = None,
+) -> int:
+    """What an object names, and who names it: in the cluster, or in a repo alone."""
+    if repo:
+        settings = _ad_hoc(repo, path or ["."], ref)
+        source = source_of(settings, settings.sets[0], _ref(ref) if ref else None)
+        desired = source.desired(source.resolve(), kinds_of())
+        found = in_set(desired, policy_of(settings), kinds_of(), kind, name)
+    else:
+        tools = tools_of(_settings(config, kubeconfig, None))
+        found = in_cluster(tools.cluster, tools.policy, kind, name)
+    if output is Output.JSON:
+        _print_json(render.explained_json(found))
+    else:
+        shown = render.explained if output is Output.TEXT else render.explained_markdown
+        sys.stdout.write(shown(found))
     return OK
 
 

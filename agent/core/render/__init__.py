@@ -5,6 +5,7 @@ are masked under a key that the caller makes anew for each run.
 """
 
 from agent.core.render.as_json import as_json
+from agent.core.render.explain import explained, explained_json, explained_markdown
 from agent.core.render.markdown import COMMENT_LIMIT, markdown
 from agent.core.render.progress import Progress, event_line, waiting, written_lines
 from agent.core.render.status import status, status_json, status_markdown
@@ -15,6 +16,9 @@ __all__ = [
     "Progress",
     "as_json",
     "event_line",
+    "explained",
+    "explained_json",
+    "explained_markdown",
     "headline",
     "markdown",
     "printed",
