@@ -52,14 +52,18 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Moves a cluster between release generations in Git without dropping a request.",
+    help=(
+        "Moves a cluster between release generations in Git without dropping a request. "
+        "Exit codes: 0 nothing to do or in service, 1 error, 2 changes, 3 not safe or held."
+    ),
 )
 
 ConfigOption = Annotated[Path, typer.Option("--config", "-c", help="The configuration file.")]
 SetArgument = Annotated[str, typer.Argument(metavar="[SET]", help="A set of the configuration.")]
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How the result is printed.")]
 OrderOption = Annotated[
-    Order, typer.Option(help="gated; or naive: apply, then prune, to see what other tools would do.")
+    Order,
+    typer.Option(help="gated; or naive: apply, then prune, at once and without gates."),
 ]
 KubeconfigOption = Annotated[Path | None, typer.Option(help="In place of the configuration's kubeconfig.")]
 ContextOption = Annotated[str | None, typer.Option(help="In place of the configuration's context.")]
@@ -134,6 +138,8 @@ def sync(
     progress = Progress(Console(stderr=output is not Output.TEXT))
     if wait:
         report = until_done(syncer, order, timeout=timeout, pause=_PAUSE, heard=progress.heard)
+        if report.state is State.HELD:
+            sys.stderr.write(f"still held after {timeout:g} s; `trapeze status` says why\n")
     else:
         report = syncer.tick(order)
         progress.heard(report)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from agent.core import render
 from agent.errors import ClusterError
@@ -19,19 +19,25 @@ class Progress:
         self._lines = render.Progress()
         self._has_head = False
 
+    def _print(self, line: RenderableType) -> None:
+        """A line without blanks at its end."""
+        colour = self._console.color_system is not None
+        self._console.file.write(render.printed(line, self._console.width, colour=colour))
+        self._console.file.flush()
+
     def heard(self, report: Report | ClusterError) -> None:
         """Print what is new since the last one."""
         now = time.time()
         if isinstance(report, ClusterError):
-            self._console.print(render.event_line(now, "!", f"{report}; trying again", "bold red"))
+            self._print(render.event_line(now, "!", f"{report}; trying again", "bold red"))
             return
         if report.first is not None and not self._has_head:
-            self._console.print(render.headline(report.first))
+            self._print(render.headline(report.first))
             self._has_head = True
         if report.plan is not None:
             for line in self._lines.lines(report.plan, report.outcomes, now):
-                self._console.print(line)
+                self._print(line)
         newest = report.ledger.newest
         if report.state is State.IN_SERVICE and newest is not None:
             words = f"generation {newest.number} in service"
-            self._console.print(render.event_line(now, "=", words, "green"))
+            self._print(render.event_line(now, "=", words, "green"))

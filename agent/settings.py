@@ -129,7 +129,7 @@ class SetConfig(_Table):
         description="Entries of shared lists that no Git version ever had: hold, keep or drop.",
     )
     allow_downtime: tuple[Annotated[str, StringConstraints(pattern=_OBJECT)], ...] = Field(
-        default=(), description='Objects that may be replaced with a gap, like "Deployment shop/web".'
+        default=(), description='Objects whose rollout may stop old pods first, like "Deployment shop/web".'
     )
 
     @model_validator(mode="before")

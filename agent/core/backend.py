@@ -66,7 +66,9 @@ def backend(situation: Situation, target: Target) -> Backend:
 def wanted_behind(situation: Situation, target: Target) -> str:
     """How many endpoints the target is to have once everything desired stands, in words."""
     labels = target.labels if target.kind == PODS else None
-    bodies = [obj.body for obj in situation.workloads.templated if obj.id not in situation.desired.manifests]
+    owner = situation.workloads.owner
+    roots = [obj for obj in situation.workloads.templated if owner(obj) is None]
+    bodies = [obj.body for obj in roots if obj.id not in situation.desired.manifests]
     bodies += [manifest.body for manifest in situation.desired.manifests.values()]
     for body in bodies:
         if target.kind == SERVICE and id_of(body) == target.id:

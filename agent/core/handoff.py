@@ -203,14 +203,23 @@ def is_managed(obj: LiveObject, manager: str) -> bool:
     return manager in {field.get("manager") for field in obj.metadata.get("managedFields") or ()}
 
 
-def with_holds(ledger: Ledger, plan: Plan, now: float) -> Ledger:
-    """The ledger with what the plan holds and why; a hold that goes on keeps its ``since``."""
-    holds = {}
-    for step in plan.held_steps:
-        known = ledger.holds.get(step.key)
-        reason = "; ".join(gate.reason for gate in step.closed_gates)
-        holds[step.key] = Hold(known.since if known else now, reason)
-    return ledger if holds == ledger.holds else replace(ledger, holds=holds)
+def with_holds(ledger: Ledger, plan: Plan, failed: Mapping[str, str], now: float) -> Ledger:
+    """The ledger with what the plan holds and why; a hold that goes on keeps its ``since``.
+
+    ``failed`` are the steps that the server refused in this tick, with its words.
+    """
+    reasons = {step.key: "; ".join(gate.reason for gate in step.closed_gates) for step in plan.held_steps}
+    waits = "; ".join(gate.reason for gate in plan.handover if not gate.is_open)
+    if waits and not reasons:
+        reasons[f"generation {plan.generation}"] = waits
+    return held(ledger, reasons | dict(failed), now)
+
+
+def held(ledger: Ledger, reasons: Mapping[str, str], now: float) -> Ledger:
+    """The ledger with these holds and no others."""
+    known = ledger.holds
+    holds = {key: Hold(known[key].since if key in known else now, why) for key, why in reasons.items()}
+    return ledger if holds == known else replace(ledger, holds=holds)
 
 
 def finished(

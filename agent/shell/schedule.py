@@ -18,6 +18,7 @@ from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
+from agent.core.ledger import Hold
 from agent.errors import TrapezeError
 from agent.shell.report import Report, State
 
@@ -33,6 +34,7 @@ class Schedule:
         self._ticks = ticks
         self._interval = interval
         self._stopped = Event()
+        self._told: dict[tuple[str, str], str] = {}
         executors = {"default": ThreadPoolExecutor(max(len(ticks), 1))}
         self._scheduler = BackgroundScheduler(executors=executors, timezone=UTC)
         self._scheduler.add_listener(self._warn, EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES)
@@ -70,12 +72,22 @@ class Schedule:
             return
         for line in report.errors:
             _log.error("set %s: %s", set_name, line)
+        for outcome in report.outcomes:
+            if not outcome.error:
+                _log.info("set %s: %s: %s", set_name, outcome.step.key, outcome.step.says)
         if report.plan is not None:
-            done, held = len(report.outcomes), len(report.plan.held_steps)
-            _log.info("set %s: %s, %d written, %d held", set_name, report.state.value, done, held)
+            _log.info("set %s: %s", set_name, report.state.value)
+            self._log_holds(set_name, report.ledger.holds)
         if report.state is State.HELD:
             soon = datetime.now(UTC) + timedelta(seconds=min(_SOON, self._interval))
             self._scheduler.modify_job(set_name, next_run_time=soon)
+
+    def _log_holds(self, set_name: str, holds: Mapping[str, Hold]) -> None:
+        """What waits and why, each reason once."""
+        for key, hold in holds.items():
+            if self._told.get((set_name, key)) != hold.reason:
+                self._told[set_name, key] = hold.reason
+                _log.info("set %s: held: %s: %s", set_name, key, hold.reason)
 
     def _warn(self, event: Any) -> None:
         _log.warning("set %s %s", event.job_id, _TOLD_OF[event.code])

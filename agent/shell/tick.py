@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from agent.core.handoff import Outcome, enrolled, finished, recovered, take_up, with_holds, without
+from agent.core.handoff import Outcome, enrolled, finished, held, recovered, take_up, with_holds, without
 from agent.core.health import HealthRules
 from agent.core.kinds import KindInfo, Kinds
 from agent.core.ledger import Entry, GenerationState, Ledger
@@ -105,10 +105,12 @@ class Syncer:
             return Report(State.IN_SERVICE, ledger)
         look = self._look(commit, ledger)
         plan = self._planned(look, order)
-        if look.desired.is_refused:
-            return Report(State.REFUSED, ledger, plan, plan)
         first = plan
         book = Book(self._tools.store, ledger, token)
+        if look.desired.is_refused:
+            said = "; ".join(str(finding) for finding in plan.findings)
+            book.write(held(ledger, {f"revision {commit}": f"refused: {said}"}, self._tools.clock()))
+            return Report(State.REFUSED, book.ledger, plan, plan)
         outcomes: list[Outcome] = []
         while steps := _next_steps(plan, {outcome.step.key for outcome in outcomes}):
             self._source.keep(_commits(look.ledger, commit))
@@ -119,10 +121,11 @@ class Syncer:
                 self._told(outcome)
             look = self._look(commit, book.ledger)
             plan = self._planned(look, order)
-        state = self._close(look, plan, book)
+        failed = {outcome.step.key: outcome.error for outcome in outcomes if outcome.error}
+        state = self._close(look, plan, book, failed)
         return Report(state, book.ledger, first, plan, tuple(outcomes))
 
-    def _close(self, look: _Look, plan: Plan, book: Book) -> State:
+    def _close(self, look: _Look, plan: Plan, book: Book, failed: Mapping[str, str]) -> State:
         now = self._tools.clock()
         ledger = enrolled(without(look.ledger, plan.gone), look.desired, look.live)
         prints = {key: fingerprint(obj.body) for key, obj in look.live.objects.items()}
@@ -131,7 +134,7 @@ class Syncer:
             self._memory.commit, self._memory.prints = look.desired.revision, prints
             state = State.IN_SERVICE
         else:
-            ledger = with_holds(ledger, plan, now)
+            ledger = with_holds(ledger, plan, failed, now)
             state = State.HELD
         book.write(ledger)
         self._source.keep(_commits(ledger, look.desired.revision))
