@@ -106,9 +106,11 @@ def documents(text: str) -> list[dict[str, Any]]:
 
 
 def written(bodies: list[dict[str, Any]]) -> str:
-    """Objects as a file."""
+    """Objects as a file, in block style: kubectl's reader ends text between brackets at a question mark."""
     out = io.StringIO()
-    YAML(typ="safe", pure=True).dump_all(bodies, out)
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.dump_all(bodies, out)
     return out.getvalue()
 
 
