@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from agent.core.model import Body, GroupKind, LiveObject
 from agent.core.paths import parse_pattern
+from agent.core.tables import place_of
 from agent.errors import ConfigError
 
 TABLE: Final = "readiness"
@@ -265,12 +266,7 @@ def _text(value: Any) -> str:
 
 
 def _in_words(error: Any) -> str:
-    table, *inside = error["loc"]
-    where = str(table)
-    if inside and isinstance(inside[0], int):
-        where += f" row {inside.pop(0) + 1}"
-    if inside:
-        where += ", " + ".".join(map(str, inside))
+    where = place_of(error)
     if error["type"] == "extra_forbidden":
         return f"{where}: not known"
     return f"{where}: {error['input']!r}: {error['msg']}"

@@ -259,12 +259,7 @@ def _checked(name: str, content: Any) -> list[tuple[str, tuple[tables.Row, ...]]
 
 
 def _in_words(error: Any) -> str:
-    table, *inside = error["loc"]
-    where = str(table)
-    if inside and isinstance(inside[0], int):
-        where += f" row {inside.pop(0) + 1}"
-    if inside:
-        where += ", " + ".".join(map(str, inside))
+    where = tables.place_of(error)
     if error["type"] == "extra_forbidden":
         return f"{where}: not known; allowed: {', '.join(sorted(_model_at(error['loc'][:-1]).model_fields))}"
     return f"{where}: {error['msg'].removeprefix('Value error, ')}, not {error['input']!r}"

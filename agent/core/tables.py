@@ -285,3 +285,12 @@ class Placed(Generic[RowT]):
     def pattern_of(self, text: str) -> Pattern:
         """Another path of the same row, whole."""
         return self.base + parse_pattern(text)
+
+
+def place_of(error: Any) -> str:
+    """Where in a table an error of pydantic lies: ``pointers row 3, target.name`` (rows count from 1)."""
+    table, *inside = error["loc"]
+    where = str(table)
+    if inside and isinstance(inside[0], int):
+        where += f" row {inside.pop(0) + 1}"
+    return where + (", " + ".".join(map(str, inside)) if inside else "")

@@ -1,4 +1,4 @@
-"""Fixtures of the shell's tests: a scripted server and the adapter that talks to it."""
+"""Fixtures of the shell's tests: a scripted server and its adapter, a repo and its mirror."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent.shell.kube import KubeCluster, connect
+from agent.shell.repo import Repo
+from tests.shell.gitrepos import GitRepo
 from tests.shell.wire import Wire, kubeconfig, serve
 
 
@@ -24,3 +26,17 @@ def kube(wire: Wire, tmp_path: Path) -> Iterator[KubeCluster]:
     adapter = connect(kubeconfig(tmp_path, wire.url), None, pool_size=2, timeout=5)
     yield adapter
     adapter.close()
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> GitRepo:
+    """A repo to push to."""
+    return GitRepo(tmp_path / "origin")
+
+
+@pytest.fixture
+def repo(origin: GitRepo, tmp_path: Path) -> Iterator[Repo]:
+    """Our mirror of ``origin``."""
+    repo = Repo(str(origin.folder), tmp_path / "cache")
+    yield repo
+    repo.close()

@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from agent.shell.repo import Repo
+
 
 class GitRepo:
     """A repo with a work tree to commit from."""
@@ -48,3 +50,8 @@ class GitRepo:
 def config_map(name: str, value: str = "1") -> str:
     """A ConfigMap's manifest."""
     return f'apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{v: "{value}"}}\n'
+
+
+def listed(repo: Repo, commit: str, *paths: str) -> list[str]:
+    """The paths of the manifests that a mirror finds."""
+    return sorted(repo.blobs(commit, paths).blobs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,25 +10,9 @@ from agent.core.refs import Ref, RefKind
 from agent.errors import SourceError
 from agent.shell import repo_tree
 from agent.shell.repo import Repo
-from tests.shell.gitrepos import GitRepo, config_map
+from tests.shell.gitrepos import GitRepo, config_map, listed
 
 BRANCH, TAG, COMMIT, ANY = RefKind.BRANCH, RefKind.TAG, RefKind.COMMIT, RefKind.ANY
-
-
-@pytest.fixture
-def origin(tmp_path: Path) -> GitRepo:
-    return GitRepo(tmp_path / "origin")
-
-
-@pytest.fixture
-def repo(origin: GitRepo, tmp_path: Path) -> Iterator[Repo]:
-    repo = Repo(str(origin.folder), tmp_path / "cache")
-    yield repo
-    repo.close()
-
-
-def listed(repo: Repo, commit: str, *paths: str) -> list[str]:
-    return sorted(repo.blobs(commit, paths).blobs)
 
 
 def test_branch_and_tag_of_one_name_are_told_apart(origin: GitRepo, repo: Repo) -> None:

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from agent.core.model import Severity
 from agent.core.refs import Ref, RefKind
 from agent.errors import SourceError
 from agent.shell.repo import Repo
-from tests.shell.gitrepos import GitRepo, config_map
+from tests.shell.gitrepos import GitRepo, config_map, listed
 
 MAIN = Ref(RefKind.ANY, "main")
-
-
-@pytest.fixture
-def origin(tmp_path: Path) -> GitRepo:
-    return GitRepo(tmp_path / "origin")
-
-
-@pytest.fixture
-def repo(origin: GitRepo, tmp_path: Path) -> Iterator[Repo]:
-    repo = Repo(str(origin.folder), tmp_path / "cache")
-    yield repo
-    repo.close()
-
-
-def listed(repo: Repo, commit: str, *paths: str) -> list[str]:
-    return sorted(repo.blobs(commit, paths).blobs)
 
 
 def link(origin: GitRepo, links: dict[str, str]) -> None:
