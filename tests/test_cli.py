@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from agent import __version__, cli
+from agent import __version__, build, cli
 from agent.settings import Settings
 from agent.shell.tick import Tools
 from tests.cli_place import Place, Ran, Run
@@ -37,8 +37,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(cli, "tools_of", found.tools)
-    monkeypatch.setattr(cli, "_PAUSE", 0.0)
+    monkeypatch.setattr(build, "tools_of", found.tools)
+    monkeypatch.setattr(cli.syncing, "PAUSE", 0.0)
     return found
 
 
@@ -266,7 +266,7 @@ def test_ctrl_c_ends_with_130_and_no_traceback(
         raise KeyboardInterrupt
 
     place.repo.commit(BLUE)
-    monkeypatch.setattr(cli, "tools_of", interrupted)
+    monkeypatch.setattr(build, "tools_of", interrupted)
     assert trapeze("sync").code == 130
 
 
@@ -286,7 +286,7 @@ def test_run_ticks_every_set_until_it_is_told_to_stop(
     one = {"repo": "repo", "ref": "main"}
     place.config({**one, "path": "a.yaml"}, {**one, "path": "b.yaml"}, interval="5s")
     place.repo.commit({"a.yaml": CONFIG % "red", "b.yaml": (CONFIG % "blue").replace("settings", "others")})
-    monkeypatch.setattr(cli, "Schedule", Once)
+    monkeypatch.setattr(cli.syncing, "Schedule", Once)
     monkeypatch.setattr(logging, "basicConfig", lambda **_: None)
     assert trapeze("run").code == 0
     assert ran == [("set-1", 5.0, "in service"), ("set-2", 5.0, "in service")]

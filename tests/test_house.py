@@ -16,7 +16,7 @@ ROOT: Final = Path(__file__).parents[1]
 FILE_LINES: Final = 300
 FUNCTION_LINES: Final = 60
 ARGUMENTS: Final = 6
-FLAGS_ARE_PARAMETERS: Final = "agent/cli.py"
+FLAGS_ARE_PARAMETERS: Final = "agent/cli/"
 """typer makes a command's parameters its flags: capping them would cap what a command can be told."""
 
 MARKERS: Final = re.compile(r"\b(?:TO[D]O|FI[X]ME|X[X]X|HA[C]K)\b")
@@ -96,7 +96,7 @@ def test_every_function_has_up_to_6_parameters() -> None:
     many = [
         f"{name_of(file)}: {function.name}"
         for file in SOURCES
-        if name_of(file) != FLAGS_ARE_PARAMETERS
+        if not name_of(file).startswith(FLAGS_ARE_PARAMETERS)
         for function in functions(file)
         if len(arguments(function)) > ARGUMENTS
     ]

@@ -1,0 +1,9 @@
+"""The command ``trapeze``: parses, builds the shell's objects, prints what the core's values say.
+
+One module for each group of commands; importing it registers them.
+"""
+
+from agent.cli import looking, planning, syncing
+from agent.cli.app import app, main
+
+__all__ = ["app", "looking", "main", "planning", "syncing"]

@@ -1,0 +1,81 @@
+"""``sync`` and ``run``: one tick, ticks until done, or the agent."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+
+from agent import build
+from agent.cli.app import app
+from agent.cli.codes import ERROR, NOT_SAFE, OK
+from agent.cli.options import (
+    ConfigOption,
+    ContextOption,
+    KubeconfigOption,
+    OrderOption,
+    Output,
+    OutputOption,
+    SetArgument,
+    chosen_set,
+    settings_from,
+)
+from agent.cli.showing import complain, print_report
+from agent.progress import Progress
+from agent.settings import DEFAULT_FILE
+from agent.shell.report import Order, State
+from agent.shell.schedule import Schedule
+from agent.shell.until import until_done
+
+PAUSE: Final = 1.0
+
+
+@app.command()
+def sync(
+    set_name: SetArgument = "",
+    wait: Annotated[bool, typer.Option("--until-done", help="Tick until in service.")] = False,  # noqa: FBT002 - typer's own way to a flag
+    timeout: Annotated[float, typer.Option(help="Seconds that --until-done waits.")] = 600.0,
+    order: OrderOption = Order.GATED,
+    output: OutputOption = Output.TEXT,
+    config: ConfigOption = Path(DEFAULT_FILE),
+    kubeconfig: KubeconfigOption = None,
+    context: ContextOption = None,
+) -> int:
+    """One tick: apply every step whose gates are open. Exits 3 while steps are held."""
+    settings = settings_from(config, kubeconfig, context)
+    syncer = build.syncer_of(settings, chosen_set(settings, set_name), build.tools_of(settings))
+    progress = Progress(Console(stderr=output is not Output.TEXT))
+    if wait:
+        report = until_done(syncer, order, timeout=timeout, pause=PAUSE, heard=progress.heard)
+        if report.state is State.HELD:
+            sys.stderr.write(f"still held after {timeout:g} s; `trapeze status` says why\n")
+    else:
+        report = syncer.tick(order)
+        progress.heard(report)
+    if output is not Output.TEXT:
+        print_report(report, output)
+    for line in report.errors:
+        complain(line)
+    if report.errors or report.state is State.REFUSED:
+        return ERROR
+    return OK if report.state is State.IN_SERVICE else NOT_SAFE
+
+
+@app.command()
+def run(
+    config: ConfigOption = Path(DEFAULT_FILE),
+    kubeconfig: KubeconfigOption = None,
+    context: ContextOption = None,
+) -> int:
+    """The agent: a tick of every set on the configured interval, until SIGTERM."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("apscheduler").setLevel(logging.WARNING)
+    settings = settings_from(config, kubeconfig, context)
+    tools = build.tools_of(settings)
+    syncers = {one.name: build.syncer_of(settings, one, tools) for one in settings.sets}
+    Schedule({name: syncer.tick for name, syncer in syncers.items()}, settings.interval).run()
+    return OK
