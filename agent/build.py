@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
 
 from agent.core.handoff import Outcome
 from agent.core.health import HealthRules
 from agent.core.kinds import Kinds
 from agent.core.policy import Policy
 from agent.core.refs import Ref
+from agent.core.serving import Routes
 from agent.settings import SetConfig, Settings
+from agent.shell.cluster import Cluster
 from agent.shell.kube import connect
 from agent.shell.policies import load_policy, read_tables, shipped_folder
+from agent.shell.recorded import Announcer
+from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.repo import Repo
 from agent.shell.set_source import GitSource
 from agent.shell.source import Source
 from agent.shell.store import LedgerStore
 from agent.shell.tick import Syncer, Tools
+
+_WATCHES: Final = 48
+"""Connections of a recorder: one for each kind that it watches, and some for lists."""
 
 
 def policy_of(settings: Settings) -> Policy:
@@ -29,6 +38,11 @@ def policy_of(settings: Settings) -> Policy:
 def health_of(settings: Settings) -> HealthRules:
     """The readiness rules, shipped and the user's. Raises ConfigError."""
     return HealthRules.parse([*_shipped(), *read_tables(settings.policies)])
+
+
+def routes_of(tables: Sequence[Path]) -> Routes:
+    """What serving paths are found and judged by, with the user's ``tables``. Raises ConfigError."""
+    return Routes(load_policy(tables), HealthRules.parse([*_shipped(), *read_tables(tables)]))
 
 
 def kinds_of() -> Kinds:
@@ -49,10 +63,34 @@ def source_of(settings: Settings, config: SetConfig, ref: Ref | None = None) -> 
 
 def tools_of(settings: Settings) -> Tools:
     """What all sets share: the cluster by kubeconfig or the pod's credentials, ledger, tables, clock."""
-    kubeconfig = str(settings.kubeconfig) if settings.kubeconfig else None
-    cluster = connect(kubeconfig, settings.context)
+    cluster = connect(_kubeconfig(settings), settings.context)
     store = LedgerStore(cluster, settings.ledger_namespace)
     return Tools(cluster, store, policy_of(settings), health_of(settings), kinds_of(), time.time)
+
+
+def _kubeconfig(settings: Settings) -> str | None:
+    return str(settings.kubeconfig) if settings.kubeconfig else None
+
+
+@contextmanager
+def recorded(
+    settings: Settings, config: SetConfig, tools: Tools, file: Path | None
+) -> Iterator[Callable[[], None]]:
+    """Record into ``file`` what the cluster goes through inside; calls announce what the set gives up.
+
+    Without a file nothing is recorded. Raises ClusterError, or SourceError where the file is there already.
+    """
+    if file is None:
+        yield lambda: None
+        return
+    watched = watched_cluster_of(settings)
+    with Recorder(watched, kinds_to_record(watched.discover(), tools.policy), file) as recorder:
+        yield Announcer(recorder, tools, source_of(settings, config), config.name).announce
+
+
+def watched_cluster_of(settings: Settings) -> Cluster:
+    """The cluster, with as many connections as a recorder needs."""
+    return connect(_kubeconfig(settings), settings.context, pool_size=_WATCHES)
 
 
 def syncer_of(

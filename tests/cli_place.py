@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
+from agent import build, cli
 from agent.build import health_of, kinds_of, policy_of
 from agent.settings import Settings
 from agent.shell.embedded import EmbeddedCluster
@@ -54,3 +58,28 @@ class Place:
         store = LedgerStore(cluster, settings.ledger_namespace)
         now = self.world.now
         return Tools(cluster, store, policy_of(settings), health_of(settings), kinds_of(), now)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    found = Place(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(build, "tools_of", found.tools)
+    monkeypatch.setattr(build, "watched_cluster_of", lambda _: found.world)
+    monkeypatch.setattr(cli.syncing, "PAUSE", 0.0)
+    return found
+
+
+@pytest.fixture
+def trapeze(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The console script, with these words after its name."""
+
+    def run(*words: str) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["trapeze", *words])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return Ran(ended.value.code, *capsys.readouterr())
+
+    return run

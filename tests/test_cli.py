@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 from agent import __version__, build, cli
 from agent.settings import Settings
 from agent.shell.tick import Tools
-from tests.cli_place import Place, Ran, Run
+from tests.cli_place import Place, Run
 from tests.shell.releases import CONFIG, binding, ingress, namespace, server, web
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "plan.schema.json").read_text(encoding="utf-8"))
@@ -29,30 +28,6 @@ kind: Secret
 metadata: {name: key, namespace: default}
 stringData: {password: %s}
 """
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    found = Place(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(build, "tools_of", found.tools)
-    monkeypatch.setattr(cli.syncing, "PAUSE", 0.0)
-    return found
-
-
-@pytest.fixture
-def trapeze(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """The console script, with these words after its name."""
-
-    def run(*words: str) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["trapeze", *words])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return Ran(ended.value.code, *capsys.readouterr())
-
-    return run
 
 
 def test_version(trapeze: Run) -> None:

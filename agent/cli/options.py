@@ -32,6 +32,10 @@ OrderOption = Annotated[
 KubeconfigOption = Annotated[Path | None, typer.Option(help="In place of the configuration's kubeconfig.")]
 ContextOption = Annotated[str | None, typer.Option(help="In place of the configuration's context.")]
 
+RecordOption = Annotated[
+    Path | None, typer.Option(help="Record into a new file, for `trapeze verify`; .gz packs it.")
+]
+
 
 def ref_named(text: str) -> Ref:
     """A ref of the command line: ``branch:NAME``, ``tag:NAME``, ``commit:ID`` or a plain name."""

@@ -25,9 +25,10 @@ from agent.cli.options import (
     settings_from,
 )
 from agent.cli.showing import complain, print_report
+from agent.errors import ClusterError
 from agent.progress import Progress
 from agent.settings import DEFAULT_FILE
-from agent.shell.report import Order, State
+from agent.shell.report import Order, Report, State
 from agent.shell.schedule import Schedule
 from agent.shell.until import until_done
 
@@ -40,6 +41,9 @@ def sync(
     wait: Annotated[bool, typer.Option("--until-done", help="Tick until in service.")] = False,  # noqa: FBT002 - typer's own way to a flag
     timeout: Annotated[float, typer.Option(help="Seconds that --until-done waits.")] = 600.0,
     order: OrderOption = Order.GATED,
+    record: Annotated[
+        Path | None, typer.Option(help="A new file for `trapeze verify`; .gz packs it.")
+    ] = None,
     output: OutputOption = Output.TEXT,
     config: ConfigOption = Path(DEFAULT_FILE),
     kubeconfig: KubeconfigOption = None,
@@ -47,15 +51,23 @@ def sync(
 ) -> int:
     """One tick: apply every step whose gates are open. Exits 3 while steps are held."""
     settings = settings_from(config, kubeconfig, context)
-    syncer = build.syncer_of(settings, chosen_set(settings, set_name), build.tools_of(settings))
+    chosen, tools = chosen_set(settings, set_name), build.tools_of(settings)
+    syncer = build.syncer_of(settings, chosen, tools)
     progress = Progress(Console(stderr=output is not Output.TEXT))
-    if wait:
-        report = until_done(syncer, order, timeout=timeout, pause=PAUSE, heard=progress.heard)
-        if report.state is State.HELD:
-            sys.stderr.write(f"still held after {timeout:g} s; `trapeze status` says why\n")
-    else:
-        report = syncer.tick(order)
-        progress.heard(report)
+    with build.recorded(settings, chosen, tools, record) as announce:
+
+        def heard(report: Report | ClusterError) -> None:
+            announce()
+            progress.heard(report)
+
+        announce()
+        if wait:
+            report = until_done(syncer, order, timeout=timeout, pause=PAUSE, heard=heard)
+            if report.state is State.HELD:
+                sys.stderr.write(f"still held after {timeout:g} s; `trapeze status` says why\n")
+        else:
+            report = syncer.tick(order)
+            progress.heard(report)
     if output is not Output.TEXT:
         print_report(report, output)
     for line in report.errors:

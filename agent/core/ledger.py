@@ -121,3 +121,9 @@ class Ledger:
             key=lambda g: g.since,
             default=None,
         )
+
+    @property
+    def last_in_service(self) -> Generation | None:
+        """The generation that is in service, or was last, or None where none ever was."""
+        served = (GenerationState.IN_SERVICE, GenerationState.RETIRING)
+        return max((g for g in self.generations if g.state in served), key=lambda g: g.since, default=None)

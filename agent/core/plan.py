@@ -24,7 +24,7 @@ from agent.core.drafts import Draft, Drafter
 from agent.core.forms import widened
 from agent.core.gates import Gates
 from agent.core.handoff import is_managed, is_ours
-from agent.core.ledger import Entry, GenerationState
+from agent.core.ledger import Entry
 from agent.core.model import Action, Body, Category, Form, LiveObject, ObjectId
 from agent.core.permission import accesses, missing, told, unanswered
 from agent.core.pruning import NAMESPACE, Pruning
@@ -71,12 +71,8 @@ class Maker:
     @property
     def base_revision(self) -> str:
         """The revision that is in service, or was last."""
-        told = [
-            g
-            for g in self.situation.ledger.generations
-            if g.state in (GenerationState.IN_SERVICE, GenerationState.RETIRING)
-        ]
-        return max(told, key=lambda g: g.since).revision if told else ""
+        last = self.situation.ledger.last_in_service
+        return last.revision if last else ""
 
     def refused(self) -> Plan:
         """A plan without steps that carries the findings."""

@@ -185,3 +185,5 @@ def _parsed(path: Path, file: IO[bytes]) -> Iterator[Line]:
         if not isinstance(line, dict) or (number == 1 and line.get("recording") != FORMAT):
             raise SourceError(f"{path}, line {number}: no recording of format {FORMAT}: {text[:60]!r}")
         yield line
+    if not path.stat().st_size:
+        raise SourceError(f"{path}, line 1: no recording of format {FORMAT}: the file is empty")

@@ -10,6 +10,7 @@ from agent.core.render.markdown import COMMENT_LIMIT, markdown
 from agent.core.render.progress import Progress, event_line, waiting, written_lines
 from agent.core.render.status import status, status_json, status_markdown
 from agent.core.render.text import headline, printed, steps_left, text
+from agent.core.render.verdict import verdict_headline, verdict_json, verdict_markdown, verdict_text
 
 __all__ = [
     "COMMENT_LIMIT",
@@ -27,6 +28,10 @@ __all__ = [
     "status_markdown",
     "steps_left",
     "text",
+    "verdict_headline",
+    "verdict_json",
+    "verdict_markdown",
+    "verdict_text",
     "waiting",
     "written_lines",
 ]

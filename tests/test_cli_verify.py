@@ -1,0 +1,83 @@
+"""A recorded sync and what ``verify`` says of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.cli_place import Place, Run
+from tests.shell.releases import ingress, namespace, web
+
+BLUE = {"a.yaml": namespace("front"), "b.yaml": web("blue"), "c.yaml": ingress("front/blue")}
+GREEN = {"a.yaml": namespace("front"), "b.yaml": web("green"), "c.yaml": ingress("front/green")}
+SCHEMA = Path(__file__).parents[1] / "docs" / "verdict.schema.json"
+
+
+def recorded(place: Place, trapeze: Run, order: str) -> str:
+    """An upgrade whose pointer moves, recorded while it is carried out in this order."""
+    place.repo.commit(BLUE)
+    assert trapeze("sync", "--until-done").code == 0
+    place.world.advance(30)
+    place.repo.commit(GREEN)
+    ran = trapeze("sync", "--until-done", "--order", order, "--record", "moves.jsonl.gz")
+    assert ran.code == 0, ran.err
+    return "moves.jsonl.gz"
+
+
+def test_a_gated_upgrade_is_verified_from_its_recording_alone(place: Place, trapeze: Run) -> None:
+    file = recorded(place, trapeze, "gated")
+    (place.folder / "trapeze.yaml").unlink()
+    ran = trapeze("verify", file)
+    assert (ran.code, ran.err) == (0, "")
+    assert "none dropped; lowest capacity" in ran.out
+    assert "Ingress front/front" in ran.out
+
+
+def test_what_the_naive_order_broke_is_told(place: Place, trapeze: Run) -> None:
+    file = recorded(place, trapeze, "naive")
+    ran = trapeze("verify", file)
+    assert ran.code == 3
+    assert "pointed too early: Ingress front/front" in ran.out
+    shown = json.loads(trapeze("verify", file, "--output", "json").out)
+    jsonschema.validate(shown, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert not shown["kept"]
+    assert {"pointed too early", "serving path"} <= {broken["invariant"] for broken in shown["broken"]}
+
+
+def test_as_markdown_every_path_is_a_row(place: Place, trapeze: Run) -> None:
+    file = recorded(place, trapeze, "gated")
+    lines = trapeze("verify", file, "-o", "markdown").out.splitlines()
+    assert lines[0].startswith("**")
+    assert "| serving path | lowest | at |" in lines
+    assert [line for line in lines if "Service" in line and "2 of 2" in line]
+
+
+def test_a_path_that_must_keep_more_than_it_ever_had_is_not_held_to_it(place: Place, trapeze: Run) -> None:
+    file = recorded(place, trapeze, "gated")
+    assert trapeze("verify", file, "--minimum", "2").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("", "is empty"), ("{}\n", "no recording"), ("no: json\n", "line 1"), (None, "cannot be read")],
+)
+def test_a_file_that_is_no_recording_is_one_clear_error(
+    place: Place, trapeze: Run, text: str | None, said: str
+) -> None:
+    if text is not None:
+        (place.folder / "other.jsonl").write_text(text, encoding="utf-8")
+    ran = trapeze("verify", "other.jsonl")
+    assert (ran.code, ran.out) == (1, "")
+    assert "other.jsonl" in ran.err
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_a_recording_is_never_overwritten(place: Place, trapeze: Run) -> None:
+    file = recorded(place, trapeze, "gated")
+    ran = trapeze("sync", "--record", file)
+    assert (ran.code, ran.out) == (1, "")
+    assert file in ran.err
