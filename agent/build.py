@@ -12,6 +12,7 @@ from agent.core.handoff import Outcome
 from agent.core.health import HealthRules
 from agent.core.kinds import Kinds
 from agent.core.policy import Policy
+from agent.core.redact import SECRETS
 from agent.core.refs import Ref
 from agent.core.serving import Routes
 from agent.settings import SetConfig, Settings
@@ -22,6 +23,8 @@ from agent.shell.recorded import Announcer
 from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.repo import Repo
 from agent.shell.set_source import GitSource
+from agent.shell.snapshot import Snapshot
+from agent.shell.snapshot_cluster import SnapshotCluster, secret_data
 from agent.shell.source import Source
 from agent.shell.store import LedgerStore
 from agent.shell.tick import Syncer, Tools
@@ -93,13 +96,30 @@ def watched_cluster_of(settings: Settings) -> Cluster:
     return connect(_kubeconfig(settings), settings.context, pool_size=_WATCHES)
 
 
+def snapshot_tools_of(settings: Settings, config: SetConfig, snapshot: Snapshot) -> Tools:
+    """The tools of one set on a snapshot; values of its Secrets are taken as Git had them when applied.
+
+    Raises SourceError, LedgerError.
+    """
+    store = LedgerStore(SnapshotCluster(snapshot), settings.ledger_namespace)
+    entries = store.load(config.name)[0].entries.values()
+    applied = source_of(settings, config).applied(e for e in entries if e.id.group_kind in SECRETS)
+    known = {key: secret_data(bodies[-1]) for key, bodies in applied.bodies.items() if bodies}
+    cluster = SnapshotCluster(snapshot, known)
+    return Tools(cluster, store, policy_of(settings), health_of(settings), kinds_of(), lambda: snapshot.taken)
+
+
 def syncer_of(
-    settings: Settings, config: SetConfig, tools: Tools, told: Callable[[Outcome], None] = lambda _: None
+    settings: Settings,
+    config: SetConfig,
+    tools: Tools,
+    told: Callable[[Outcome], None] = lambda _: None,
+    ref: Ref | None = None,
 ) -> Syncer:
-    """One set's syncer."""
+    """One set's syncer, at ``ref`` in place of the set's own."""
     return Syncer(
         tools,
-        source_of(settings, config),
+        source_of(settings, config, ref),
         config.rules,
         set_name=config.name,
         take_over=frozenset(config.take_over),

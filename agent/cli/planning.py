@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -26,8 +28,12 @@ from agent.cli.showing import show_plan
 from agent.core.naive import naive_plan
 from agent.core.plan import make_plan
 from agent.core.preview import between
-from agent.settings import DEFAULT_FILE, load_settings
+from agent.core.refs import Ref
+from agent.core.render.words import span
+from agent.errors import ConfigError
+from agent.settings import DEFAULT_FILE, SetConfig, Settings, load_settings
 from agent.shell.report import Order
+from agent.shell.snapshot import read as read_snapshot
 
 
 @app.command()
@@ -37,6 +43,9 @@ def preview(
     head: Annotated[str, typer.Option(help="What is wanted; the set's ref when not given.")] = "",
     repo: Annotated[str, typer.Option(help="A repo, in place of a configuration.")] = "",
     path: Annotated[list[str] | None, typer.Option(help="Paths or globs in --repo.")] = None,
+    live: Annotated[
+        Path | None, typer.Option(help="What `trapeze snapshot` wrote, in place of --base.")
+    ] = None,
     order: OrderOption = Order.GATED,
     output: OutputOption = Output.TEXT,
     config: ConfigOption = Path(DEFAULT_FILE),
@@ -47,6 +56,10 @@ def preview(
     """
     settings = ad_hoc(repo, path or ["."], head) if repo else load_settings(config)
     chosen = chosen_set(settings, set_name)
+    if live:
+        if base:
+            raise ConfigError("say --base or --live, not both: a snapshot tells what is in service")
+        return _on_snapshot(settings, chosen, live, ref_named(head) if head else None, order, output)
     kinds = build.kinds_of()
     head_source = build.source_of(settings, chosen, ref_named(head) if head else None)
     wanted = head_source.desired(head_source.resolve(), kinds)
@@ -73,3 +86,16 @@ def plan(
     settings = settings_from(config, kubeconfig, context)
     syncer = build.syncer_of(settings, chosen_set(settings, set_name), build.tools_of(settings))
     return show_plan(syncer.plan(order), output, observed=True)
+
+
+def _on_snapshot(
+    settings: Settings, chosen: SetConfig, live: Path, head: Ref | None, order: Order, output: Output
+) -> int:
+    snapshot = read_snapshot(live)
+    tools = build.snapshot_tools_of(settings, chosen, snapshot)
+    syncer = build.syncer_of(settings, chosen, tools, ref=head)
+    taken = datetime.fromtimestamp(snapshot.taken, UTC)
+    age = span(time.time() - snapshot.taken)
+    note = f"the cluster as it was {age} ago ({taken:%Y-%m-%d %H:%M:%S} UTC), snapshot {snapshot.digest[:12]}"
+    told = {"taken": snapshot.taken, "digest": snapshot.digest}
+    return show_plan(syncer.plan(order), output, observed=False, note=note, live=told)

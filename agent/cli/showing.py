@@ -12,16 +12,16 @@ from rich.console import Console
 from agent.cli.codes import CHANGES, ERROR, NOT_SAFE, OK
 from agent.cli.options import Output
 from agent.core import render
-from agent.core.model import Severity
+from agent.core.model import Body, Severity
 from agent.core.steps import Plan
 from agent.shell.report import Report
 
 
-def show_plan(plan: Plan, output: Output, *, observed: bool, note: str = "") -> int:
-    """Print a plan; answers the exit code that it stands for."""
+def show_plan(plan: Plan, output: Output, *, observed: bool, note: str = "", live: Body | None = None) -> int:
+    """Print a plan; answers its exit code. ``live`` tells of the snapshot it is made from."""
     key = secrets.token_bytes(32)
     if output is Output.JSON:
-        print_json(render.as_json(plan, key))
+        print_json(render.as_json(plan, key) | ({"live": live} if live else {}))
     elif output is Output.MARKDOWN:
         sys.stdout.write(render.markdown(plan, key, observed=observed, note=note))
     else:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from agent.core.absence import EVIDENCE
 from agent.core.ledger import Ledger
@@ -20,6 +20,9 @@ WORKERS: Final = 8
 _SPARED: Final = frozenset({GroupKind("", "Secret"), GroupKind("", "ConfigMap")})
 """Read only where members of the set live: nobody else's are any of our business."""
 
+Place: TypeAlias = tuple[GroupKind, str]
+"""A kind, and the namespace that is listed; empty for all of them."""
+
 
 @dataclass(frozen=True)
 class Observer:
@@ -32,24 +35,34 @@ class Observer:
     def look(self, desired: Desired, ledger: Ledger) -> Live:
         """Evidence kinds and kinds that refer to others in all namespaces, members' kinds where they live."""
         members = {*desired.manifests, *ledger.entries}
-        wanted = self._kinds(members, desired)
-        served = {kind: self.resource(kind, desired) for kind in wanted}
-        jobs = [(r, ns) for r in served.values() if r for ns in self._namespaces(r, members)]
-        objects: dict[ObjectId, LiveObject] = {}
+        served = {kind: self.resource(kind, desired) for kind in self._kinds(members, desired)}
         unknown = {k: self._failure(k) for k, r in served.items() if r is None and self._failure(k)}
+        objects: dict[ObjectId, LiveObject] = {}
         denied: set[GroupKind] = set()
-        with ThreadPoolExecutor(WORKERS) as pool:
-            for (resource, _), result in zip(jobs, pool.map(self._list, jobs), strict=True):
-                if isinstance(result, ClusterError):
-                    unknown[resource.kind] = str(result)
-                    denied.update({resource.kind} if isinstance(result, Forbidden) else ())
-                    continue
-                for body in result:
-                    obj = LiveObject(id_of(body), body)
-                    objects[obj.id] = obj
+        for (kind, _), result in self._read(served.values(), members).items():
+            if isinstance(result, ClusterError):
+                unknown[kind] = str(result)
+                denied.update({kind} if isinstance(result, Forbidden) else ())
+                continue
+            for body in result:
+                obj = LiveObject(id_of(body), body)
+                objects[obj.id] = obj
         absent = {kind for kind, resource in served.items() if resource is None and kind not in unknown}
         unserved = frozenset(absent & {key.group_kind for key in members})
         return Live(objects, unknown, unserved, frozenset(denied))
+
+    def read(self, desired: Desired, ledger: Ledger) -> Mapping[Place, Sequence[Body] | ClusterError]:
+        """What ``look`` looks at: a list of whole objects for each place, or the error in its stead."""
+        members = {*desired.manifests, *ledger.entries}
+        return self._read((self.resource(kind, desired) for kind in self._kinds(members, desired)), members)
+
+    def _read(
+        self, served: Iterable[Resource | None], members: Collection[ObjectId]
+    ) -> dict[Place, Sequence[Body] | ClusterError]:
+        jobs = [(r, ns) for r in served if r for ns in self._namespaces(r, members)]
+        with ThreadPoolExecutor(WORKERS) as pool:
+            results = pool.map(self._list, jobs)
+            return {(r.kind, ns): result for (r, ns), result in zip(jobs, results, strict=True)}
 
     def resource(self, kind: GroupKind, desired: Desired | None = None) -> Resource | None:
         """How the kind is served, in the version that Git names where it is one that is served."""
@@ -97,10 +110,10 @@ class Observer:
                 return f"discovery of {group_version} failed: {reason}"
         return ""
 
-    def _list(self, job: tuple[Resource, str]) -> list[Body] | ClusterError:
+    def _list(self, job: tuple[Resource, str]) -> Sequence[Body] | ClusterError:
         resource, namespace = job
         try:
-            return list(self.cluster.list(resource, namespace).items)
+            return self.cluster.list(resource, namespace).items
         except ClusterError as error:
             return error
 

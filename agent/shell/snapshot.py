@@ -1,0 +1,141 @@
+"""The file of a snapshot: what a plan needs to know of a live cluster, with the values of Secrets masked.
+
+One JSON value, gzipped where the file ends in .gz: ``format``, ``taken`` (epoch seconds), ``resources`` and
+``failed`` as discovery told them, ``reads`` (each kind and namespace that was listed, with its objects or the
+error that came instead). Whoever has the file can preview an upgrade of the cluster without access to it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from agent.core.kinds import KindInfo
+from agent.core.model import Body, GroupKind
+from agent.core.redact import masked_body
+from agent.errors import ClusterError, SourceError
+from agent.shell.cluster import Discovery, Resource
+from agent.shell.observe import Observer, Place
+from agent.shell.store import CONFIG_MAPS
+from agent.shell.tick import SetSource, Tools
+
+FORMAT: Final = "trapeze.dev/snapshot/v1"
+_PACKED: Final = b"\x1f\x8b"
+
+
+class Read(NamedTuple):
+    """What a list gave: whole objects, or the error in their place."""
+
+    items: tuple[Body, ...]
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A cluster as it was at ``taken`` (epoch seconds).
+
+    ``digest`` names the content, so that a plan made from it can be told from any other.
+    """
+
+    taken: float
+    discovery: Discovery
+    reads: Mapping[Place, Read]
+    digest: str = ""
+
+
+def take(tools: Tools, sources: Mapping[str, SetSource], ledger_namespace: str) -> Snapshot:
+    """What plans of these sets (by name) look at now. Raises SourceError, LedgerError, ClusterError."""
+    discovery = tools.cluster.discover()
+    observer = Observer(tools.cluster, tools.policy, discovery)
+    served = {r.kind: KindInfo(r.plural, r.is_namespaced) for r in discovery.resources.values()}
+    key = secrets.token_bytes(32)
+    reads: dict[Place, Read] = {}
+    for name, source in sources.items():
+        desired = source.desired(source.resolve(), tools.kinds.extended(served))
+        found = observer.read(desired, tools.store.load(name)[0])
+        reads |= {place: _masked(result, key) for place, result in found.items()}
+    ledgers = tools.cluster.list(CONFIG_MAPS, ledger_namespace).items
+    reads[CONFIG_MAPS.kind, ledger_namespace] = Read(tuple(ledgers))
+    return Snapshot(tools.clock(), discovery, reads)
+
+
+def _masked(result: Any, key: bytes) -> Read:
+    if isinstance(result, ClusterError):
+        return Read((), str(result))
+    return Read(tuple(masked_body(body, key) for body in result))
+
+
+def write(snapshot: Snapshot, path: Path) -> None:
+    """Put the snapshot into a file, in place of what it held. Raises SourceError."""
+    text = orjson.dumps(
+        {
+            "format": FORMAT,
+            "taken": snapshot.taken,
+            "resources": [_resource_json(r) for r in snapshot.discovery.resources.values()],
+            "failed": dict(snapshot.discovery.failed),
+            "reads": [
+                {"group": kind.group, "kind": kind.kind, "namespace": namespace, **read._asdict()}
+                for (kind, namespace), read in snapshot.reads.items()
+            ],
+        }
+    )
+    try:
+        path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
+    except OSError as error:
+        raise SourceError(f"snapshot {path} cannot be written: {error}") from error
+
+
+def read(path: Path) -> Snapshot:
+    """The snapshot in a file. Raises SourceError where there is none, or one of another format."""
+    try:
+        data = path.read_bytes()
+        text = gzip.decompress(data) if data.startswith(_PACKED) else data
+        value = orjson.loads(text)
+    except (OSError, EOFError, ValueError) as error:
+        raise SourceError(f"snapshot {path} cannot be read: {error}") from error
+    told = value.get("format") if isinstance(value, dict) else None
+    if told != FORMAT:
+        raise SourceError(
+            f"{path} is no snapshot of format {FORMAT}; take one with `trapeze snapshot {path}`"
+        )
+    try:
+        return _snapshot(value, hashlib.sha256(text).hexdigest())
+    except (KeyError, TypeError) as error:
+        raise SourceError(f"snapshot {path} is damaged: {type(error).__name__}: {error}") from error
+
+
+def _snapshot(value: Mapping[str, Any], digest: str) -> Snapshot:
+    resources = [_resource(row) for row in value["resources"]]
+    return Snapshot(
+        taken=float(value["taken"]),
+        discovery=Discovery({resource.kind: resource for resource in resources}, dict(value["failed"])),
+        reads={
+            (GroupKind(row["group"], row["kind"]), row["namespace"]): Read(tuple(row["items"]), row["error"])
+            for row in value["reads"]
+        },
+        digest=digest,
+    )
+
+
+def _resource_json(resource: Resource) -> Body:
+    return {
+        "group": resource.kind.group,
+        "kind": resource.kind.kind,
+        "versions": list(resource.versions),
+        "plural": resource.plural,
+        "namespaced": resource.is_namespaced,
+        "verbs": sorted(resource.verbs),
+    }
+
+
+def _resource(row: Mapping[str, Any]) -> Resource:
+    kind = GroupKind(row["group"], row["kind"])
+    verbs = frozenset(row["verbs"])
+    return Resource(kind, tuple(row["versions"]), row["plural"], is_namespaced=row["namespaced"], verbs=verbs)
