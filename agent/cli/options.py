@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from agent.core.orders import Order
 from agent.core.refs import Ref, RefKind
 from agent.errors import ConfigError
 from agent.settings import SetConfig, Settings, load_settings, settings_of
-from agent.shell.report import Order
 
 
 class Output(Enum):
@@ -27,7 +27,7 @@ SetArgument = Annotated[str, typer.Argument(metavar="[SET]", help="A set of the 
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How the result is printed.")]
 OrderOption = Annotated[
     Order,
-    typer.Option(help="gated; or naive: apply, then prune, at once and without gates."),
+    typer.Option(help="gated; naive: apply, then prune, without gates; helm, flux: in theirs, to compare."),
 ]
 KubeconfigOption = Annotated[Path | None, typer.Option(help="In place of the configuration's kubeconfig.")]
 ContextOption = Annotated[str | None, typer.Option(help="In place of the configuration's context.")]

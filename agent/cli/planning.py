@@ -25,14 +25,12 @@ from agent.cli.options import (
     settings_from,
 )
 from agent.cli.showing import show_plan
-from agent.core.naive import naive_plan
-from agent.core.plan import make_plan
+from agent.core.orders import Order, plan_in_order
 from agent.core.preview import between
 from agent.core.refs import Ref
 from agent.core.render.words import span
 from agent.errors import ConfigError
 from agent.settings import DEFAULT_FILE, SetConfig, Settings, load_settings
-from agent.shell.report import Order
 from agent.shell.snapshot import read as read_snapshot
 
 
@@ -68,9 +66,8 @@ def preview(
         base_source = build.source_of(settings, chosen, ref_named(base))
         before = base_source.desired(base_source.resolve(), kinds)
     situation = between(before, wanted, build.policy_of(settings), build.health_of(settings), chosen.rules)
-    make = make_plan if order is Order.GATED else naive_plan
     note = f"{base or 'nothing'} compared with {head or chosen.ref}; no cluster was looked at"
-    return show_plan(make(situation), output, observed=False, note=note)
+    return show_plan(plan_in_order(situation, order), output, observed=False, note=note)
 
 
 @app.command()

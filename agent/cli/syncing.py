@@ -25,10 +25,11 @@ from agent.cli.options import (
     settings_from,
 )
 from agent.cli.showing import complain, print_report
+from agent.core.orders import Order
 from agent.errors import ClusterError
 from agent.progress import Progress
 from agent.settings import DEFAULT_FILE
-from agent.shell.report import Order, Report, State
+from agent.shell.report import Report, State
 from agent.shell.schedule import Schedule
 from agent.shell.until import until_done
 

@@ -22,6 +22,7 @@ from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.paths import Pattern, parse_pattern
 from agent.core.rules import Rule, compile_rules
 from agent.core.schemas import Schema
+from agent.core.table_row import Row
 from agent.core.tables import PassingRow, Placed, RowT, UnblockingRow
 from agent.errors import ConfigError
 
@@ -88,7 +89,7 @@ class Policy:
         Raises ConfigError that names file, table, row (from 1), field, value and what is allowed, also for
         a condition that is no CEL.
         """
-        merged: dict[str, dict[tuple[str, ...], tables.Row]] = {}
+        merged: dict[str, dict[tuple[str, ...], Row]] = {}
         programs: dict[str, cel.Program] = {}
         for name, content in sources:
             for table, rows in _checked(name, content):
@@ -245,7 +246,7 @@ def schema_text() -> str:
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
-def _checked(name: str, content: Any) -> list[tuple[str, tuple[tables.Row, ...]]]:
+def _checked(name: str, content: Any) -> list[tuple[str, tuple[Row, ...]]]:
     if content is None:
         return []
     if not isinstance(content, dict):
@@ -280,7 +281,7 @@ def _singles(row: RowT) -> list[RowT]:
     return [row.model_copy(update={"kind": (kind,)}) for kind in row.kind]
 
 
-def _compile_condition(row: tables.Row, programs: dict[str, cel.Program], where: str) -> None:
+def _compile_condition(row: Row, programs: dict[str, cel.Program], where: str) -> None:
     condition = getattr(row, "when", "")
     if condition and condition not in programs:
         try:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from agent.core import tables
 from agent.core.paths import Pattern, Wild
+from agent.core.table_row import Row
 from agent.core.tables import Placed
 
 
@@ -106,7 +107,7 @@ def _set_injected(rule: Rule, row: tables.InjectedRow) -> None:
 
 
 def _set_flag(name: str) -> Any:
-    def set_flag(rule: Rule, _row: tables.Row) -> None:
+    def set_flag(rule: Rule, _row: Row) -> None:
         setattr(rule, name, True)
 
     return set_flag

@@ -13,7 +13,8 @@ from typing import Final
 
 from agent.core.model import Body, GroupKind
 from agent.core.paths import Pattern, Wild, pattern_text
-from agent.core.tables import DefaultRow, ListRow, Row
+from agent.core.table_row import Row
+from agent.core.tables import DefaultRow, ListRow
 
 _REF: Final = "#/components/schemas/"
 _OF_THE_SERVER: Final = frozenset({"apiVersion", "kind", "metadata", "status"})

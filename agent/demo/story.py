@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from rich.text import Text
 
+from agent.core.orders import Order
 from agent.core.promise import Verdict
 from agent.core.render import Progress, event_line, status, text
 from agent.core.render.words import counted, span
@@ -15,7 +16,7 @@ from agent.demo.releases import ReleaseRepo
 from agent.demo.screen import Screen, comparison, troubles
 from agent.demo.stage import Stage, Tally
 from agent.shell.recording import Recording
-from agent.shell.report import Order, Report, State
+from agent.shell.report import Report, State
 from agent.shell.tick import Syncer
 
 TICK: Final = 2.0

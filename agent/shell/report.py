@@ -11,13 +11,6 @@ from agent.core.model import Severity
 from agent.core.steps import Plan
 
 
-class Order(Enum):
-    """In which order a sync goes: gated, or apply-then-prune for comparison."""
-
-    GATED = "gated"
-    NAIVE = "naive"
-
-
 class State(Enum):
     """Where a tick left the set."""
 

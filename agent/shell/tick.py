@@ -16,8 +16,7 @@ from agent.core.health import HealthRules
 from agent.core.kinds import KindInfo, Kinds
 from agent.core.ledger import Entry, GenerationState, Ledger
 from agent.core.model import Desired, Live, Manifest, ObjectId
-from agent.core.naive import naive_plan
-from agent.core.plan import make_plan
+from agent.core.orders import Order, plan_in_order
 from agent.core.policy import Policy
 from agent.core.situation import Rules, Situation
 from agent.core.steps import Answers, Plan, Step
@@ -27,7 +26,7 @@ from agent.shell.cluster import Cluster
 from agent.shell.execute import Book, Executor
 from agent.shell.observe import Observer
 from agent.shell.quiet import Memory, fingerprint, is_quiet
-from agent.shell.report import Order, Report, State
+from agent.shell.report import Report, State
 from agent.shell.source import Applied
 from agent.shell.store import LedgerStore
 
@@ -178,7 +177,6 @@ class Syncer:
 
     def _planned(self, look: _Look, order: Order) -> Plan:
         """The plan with every question answered; a question that stays open leaves its gate closed."""
-        make = make_plan if order is Order.GATED else naive_plan
         asker = Asker(
             self._tools.cluster,
             look.observer,
@@ -188,12 +186,12 @@ class Syncer:
         )
         answers: Answers = {}
         situation = self._situation(look)
-        plan = make(situation)
+        plan = plan_in_order(situation, order)
         for _ in range(_ROUNDS_OF_QUESTIONS):
             if not plan.questions:
                 return plan
             answers = {**answers, **asker.answer(plan)}
-            plan = make(replace(situation, answers=answers))
+            plan = plan_in_order(replace(situation, answers=answers), order)
         return plan
 
     def _situation(self, look: _Look) -> Situation:

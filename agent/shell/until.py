@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from agent.core.orders import Order
 from agent.errors import ClusterError, Forbidden, Unauthorized
-from agent.shell.report import Order, Report, State
+from agent.shell.report import Report, State
 from agent.shell.tick import Syncer
 
 _LASTING = (Forbidden, Unauthorized)

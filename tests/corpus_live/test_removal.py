@@ -12,8 +12,9 @@ import pytest
 
 from agent.build import syncer_of, tools_of
 from agent.core.model import LAST_APPLIED
+from agent.core.orders import Order
 from agent.settings import settings_of
-from agent.shell.report import Order, State
+from agent.shell.report import State
 from agent.shell.tick import Syncer
 from agent.shell.until import until_done
 from tests.e2e.site import held

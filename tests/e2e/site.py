@@ -15,9 +15,10 @@ from agent.build import syncer_of, tools_of
 from agent.core.handoff import Outcome
 from agent.core.ledger import Ledger
 from agent.core.model import Body, ObjectId
+from agent.core.orders import Order
 from agent.core.policy import id_of
 from agent.settings import Settings, load_settings
-from agent.shell.report import Order, Report, State
+from agent.shell.report import Report, State
 from agent.shell.tick import Syncer
 from tests.e2e.releases import Files, documents
 from tests.rig.cluster import Cluster

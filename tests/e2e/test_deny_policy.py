@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from agent.core.model import ObjectId
-from agent.shell.report import Order
+from agent.core.orders import Order
 from tests.e2e.judges import assert_gone, assert_in_service
 from tests.e2e.objects import API_SERVICE, BINDING, DENY_BLOCKS, DENY_STORED, NEW, points_at, subjects
 from tests.e2e.releases import DENY

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.shell.report import Order
+from agent.core.orders import Order
 from tests.e2e.judges import assert_gone, assert_in_service
 from tests.e2e.releases import SIDECAR
 from tests.e2e.results import note

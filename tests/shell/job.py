@@ -16,6 +16,7 @@ from agent.core.kinds import Kinds
 from agent.core.ledger import Entry, Ledger
 from agent.core.manifests import load
 from agent.core.model import Body, Desired, GroupKind, ObjectId
+from agent.core.orders import Order
 from agent.core.situation import Rules
 from agent.core.steps import Plan
 from agent.core.yamlread import read_documents
@@ -23,7 +24,7 @@ from agent.errors import SourceError
 from agent.shell.cluster import Cluster
 from agent.shell.embedded import EmbeddedCluster
 from agent.shell.policies import load_policy, read_tables, shipped_folder
-from agent.shell.report import Order, Report, State
+from agent.shell.report import Report, State
 from agent.shell.source import Applied
 from agent.shell.store import LedgerStore
 from agent.shell.tick import Syncer, Tools

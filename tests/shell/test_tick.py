@@ -6,8 +6,9 @@ import pytest
 
 from agent.core.ledger import GenerationState
 from agent.core.model import Category, Reason
+from agent.core.orders import Order
 from agent.core.situation import Foreign
-from agent.shell.report import Order, State
+from agent.shell.report import State
 from tests.shell.job import Job, reasons
 from tests.shell.releases import CONFIG, binding, ingress, namespace, server, web
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from agent.core.orders import Order
 from agent.errors import ClusterError, Conflict, Forbidden, SourceError, Unauthorized, Unreachable
-from agent.shell.report import Order, Report, State
+from agent.shell.report import Report, State
 from agent.shell.until import until_done
 from tests.shell.faults import Call, Fail, Hooked
 from tests.shell.job import Job
