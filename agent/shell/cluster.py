@@ -12,6 +12,7 @@ from threading import Event
 from typing import NamedTuple, Protocol
 
 from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.propagation import Propagation
 
 
 class Resource(NamedTuple):
@@ -77,8 +78,20 @@ class Cluster(Protocol):
         """What ``apply`` would answer; nothing is stored."""
         ...
 
-    def delete(self, resource: Resource, object_id: ObjectId, *, uid: str, resource_version: str) -> None:
-        """Delete in the background if uid and resourceVersion still fit; a 404 is success."""
+    def delete(
+        self,
+        resource: Resource,
+        object_id: ObjectId,
+        *,
+        uid: str,
+        resource_version: str,
+        propagation: Propagation = Propagation.BACKGROUND,
+    ) -> None:
+        """Delete if uid and resourceVersion still fit; a 404 is success.
+
+        Only a background delete of an object without finalizers is done when this returns: what is orphaned
+        or deleted in the foreground stays until its garbage collection is over.
+        """
         ...
 
     def can(self, verb: str, resource: Resource, namespace: str = "", name: str = "") -> str:

@@ -9,6 +9,7 @@ from threading import Condition, Event
 from typing import Any, Final, TypeVar
 
 from agent.core.model import Body, ObjectId
+from agent.core.propagation import Propagation
 from agent.core.rbac import Ask, Subject, service_account
 from agent.core.simulation import discovery, requests
 from agent.core.simulation.bootstrap import new_world
@@ -140,11 +141,21 @@ class EmbeddedCluster:
             lambda draft: requests.apply(draft, body, manager, force=take_over, is_dry=True), keep=False
         )
 
-    def delete(self, resource: Resource, object_id: ObjectId, *, uid: str, resource_version: str) -> None:
-        """Delete in the background."""
+    def delete(
+        self,
+        resource: Resource,
+        object_id: ObjectId,
+        *,
+        uid: str,
+        resource_version: str,
+        propagation: Propagation = Propagation.BACKGROUND,
+    ) -> None:
+        """Delete, and let go on to what it owns as ``propagation`` says."""
         self._find(self.world, resource, "delete", object_id.namespace, object_id.name)
         self._held.write(
-            lambda draft: requests.delete(draft, object_id, uid=uid, resource_version=resource_version)
+            lambda draft: requests.delete(
+                draft, object_id, uid=uid, resource_version=resource_version, propagation=propagation
+            )
         )
 
     def can(self, verb: str, resource: Resource, namespace: str = "", name: str = "") -> str:

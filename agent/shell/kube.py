@@ -15,6 +15,7 @@ import orjson
 from urllib3 import BaseHTTPResponse
 
 from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.propagation import Propagation
 from agent.errors import ClusterError, Invalid, NotFound, Unreachable
 from agent.shell import kube_discovery, kube_list, kube_trust, kube_watch
 from agent.shell.cluster import Discovery, Listing, Resource, WatchEvent
@@ -102,13 +103,21 @@ class KubeCluster:
         query = {"fieldManager": manager, "dryRun": "All", **_force(take_over)}
         return self._apply(resource, body, "dry-run apply", query)
 
-    def delete(self, resource: Resource, object_id: ObjectId, *, uid: str, resource_version: str) -> None:
-        """Delete in the background under both preconditions; an empty ``uid`` is refused here."""
+    def delete(
+        self,
+        resource: Resource,
+        object_id: ObjectId,
+        *,
+        uid: str,
+        resource_version: str,
+        propagation: Propagation = Propagation.BACKGROUND,
+    ) -> None:
+        """Delete under both preconditions; an empty ``uid`` is refused here."""
         asked = self._asked(resource, "delete", object_id)
         if not uid:
             raise Invalid(f"cannot {asked.doing}: its uid is not known, so it could be another object")
         preconditions = {"uid": uid} | ({"resourceVersion": resource_version} if resource_version else {})
-        options = {"propagationPolicy": "Background", "preconditions": preconditions}
+        options = {"propagationPolicy": propagation.value, "preconditions": preconditions}
         request = Request("DELETE", _path(resource, object_id), asked, body=orjson.dumps(options))
         try:
             self._wire.send(request)

@@ -14,6 +14,7 @@ from typing import Final, NoReturn
 
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.policy import id_of
+from agent.core.propagation import Propagation
 from agent.core.simulation.selectors import parsed, selects
 from agent.errors import Unreachable
 from agent.shell.cluster import Discovery, Listing, Resource, WatchEvent
@@ -79,9 +80,19 @@ class SnapshotCluster:
         """Raises Unreachable."""
         self._unasked(f"try {resource.kind} {body['metadata']['name']} as {manager} ({take_over=})")
 
-    def delete(self, resource: Resource, object_id: ObjectId, *, uid: str, resource_version: str) -> None:
+    def delete(
+        self,
+        resource: Resource,
+        object_id: ObjectId,
+        *,
+        uid: str,
+        resource_version: str,
+        propagation: Propagation = Propagation.BACKGROUND,
+    ) -> None:
         """Raises Unreachable."""
-        self._unasked(f"delete {object_id} of {resource.plural} ({uid=}, {resource_version=})")
+        self._unasked(
+            f"delete {object_id} of {resource.plural} ({uid=}, {resource_version=}, {propagation=})"
+        )
 
     def can(self, verb: str, resource: Resource, namespace: str = "", name: str = "") -> str:
         """Raises Unreachable."""

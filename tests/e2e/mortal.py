@@ -20,6 +20,7 @@ from typing import Any
 
 from agent.build import syncer_of, tools_of
 from agent.core.model import Body, ObjectId
+from agent.core.propagation import Propagation
 from agent.settings import load_settings
 from agent.shell.cluster import Cluster, Resource
 from agent.shell.report import State
@@ -53,10 +54,20 @@ class Mortal:
         with self._write("apply", resource, body["metadata"]["name"]):
             return self._cluster.apply(resource, body, manager=manager, take_over=take_over)
 
-    def delete(self, resource: Resource, object_id: ObjectId, *, uid: str, resource_version: str) -> None:
+    def delete(
+        self,
+        resource: Resource,
+        object_id: ObjectId,
+        *,
+        uid: str,
+        resource_version: str,
+        propagation: Propagation = Propagation.BACKGROUND,
+    ) -> None:
         """Delete, or die."""
         with self._write("delete", resource, object_id.name):
-            self._cluster.delete(resource, object_id, uid=uid, resource_version=resource_version)
+            self._cluster.delete(
+                resource, object_id, uid=uid, resource_version=resource_version, propagation=propagation
+            )
 
     def create(self, resource: Resource, body: Body) -> Body:
         """Create, or die."""

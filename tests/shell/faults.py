@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.policy import id_of
+from agent.core.propagation import Propagation
 from agent.shell.cluster import Cluster, Discovery, Listing, Resource, WatchEvent
 
 WRITES = frozenset({"apply", "create", "replace", "delete"})
@@ -66,11 +67,21 @@ class Hooked:
     def dry_run(self, resource: Resource, body: Body, *, manager: str, take_over: bool = False) -> Body:
         return self._sent("dry_run", resource, body, manager=manager, take_over=take_over)
 
-    def delete(self, resource: Resource, object_id: ObjectId, *, uid: str, resource_version: str) -> None:
+    def delete(
+        self,
+        resource: Resource,
+        object_id: ObjectId,
+        *,
+        uid: str,
+        resource_version: str,
+        propagation: Propagation = Propagation.BACKGROUND,
+    ) -> None:
         call = Call("delete", resource.kind, object_id.path)
         self.hook(
             call,
-            lambda: self.inner.delete(resource, object_id, uid=uid, resource_version=resource_version),
+            lambda: self.inner.delete(
+                resource, object_id, uid=uid, resource_version=resource_version, propagation=propagation
+            ),
         )
 
     def can(self, verb: str, resource: Resource, namespace: str = "", name: str = "") -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from agent.core.model import Body, ObjectId
+from agent.core.propagation import Propagation
 from agent.core.simulation.admission import admitted, check_namespace, check_service_account
 from agent.core.simulation.defaulting import defaulted, without_nulls
 from agent.core.simulation.discovery import find
@@ -23,6 +24,12 @@ from agent.errors import Conflict, Invalid, NotFound, NotServed
 
 CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer that a CRD gets when it is deleted, until its objects are gone."""
+
+COLLECTED: Final = {Propagation.ORPHAN: "orphan", Propagation.FOREGROUND: "foregroundDeletion"}
+"""The finalizers by which the garbage collector keeps an object until it is done with what that owns.
+
+https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/
+"""
 
 SERVER_FIELDS: Final = (
     "uid",
@@ -169,8 +176,15 @@ def _is_let_go(body: Body) -> bool:
     )
 
 
-def delete(draft: Draft, object_id: ObjectId, *, uid: str = "", resource_version: str = "") -> None:
-    """Delete in the background; a missing object is success, a precondition that fails ``Conflict``."""
+def delete(
+    draft: Draft,
+    object_id: ObjectId,
+    *,
+    uid: str = "",
+    resource_version: str = "",
+    propagation: Propagation = Propagation.BACKGROUND,
+) -> None:
+    """Delete; a missing object is success, a precondition that fails ``Conflict``."""
     served = find(draft, object_id.group_kind, "delete", object_id.namespace)
     stored = stored_id(served, object_id)
     live = draft.get(stored)
@@ -179,10 +193,20 @@ def delete(draft: Draft, object_id: ObjectId, *, uid: str = "", resource_version
     to = Target(served, object_id, stored, served.versions[0], {})
     _check_preconditions(to, live, {"uid": uid, "resourceVersion": resource_version})
     admitted(draft, served, "DELETE", live, live)
-    begin_delete(draft, stored)
+    begin_delete(draft, stored, propagation)
 
 
-def begin_delete(draft: Draft, stored: ObjectId) -> None:
+def let_go(draft: Draft, stored: ObjectId, finalizer: str) -> None:
+    """Take one finalizer off; an object that was only waiting for it goes."""
+    live = draft.get(stored)
+    if live is None:
+        return
+    rest = [name for name in live["metadata"].get("finalizers") or () if name != finalizer]
+    if _is_let_go(draft.put(stored, put(live, ("metadata", "finalizers"), rest))):
+        draft.drop(stored)
+
+
+def begin_delete(draft: Draft, stored: ObjectId, propagation: Propagation = Propagation.BACKGROUND) -> None:
     """Remove an object, or mark it for those who still have to let it go.
 
     Finalizers keep it, pods end in their own time, a namespace and a CRD after what they hold
@@ -191,6 +215,9 @@ def begin_delete(draft: Draft, stored: ObjectId) -> None:
     live = draft.get(stored)
     if live is None or "deletionTimestamp" in live["metadata"]:
         return
+    if propagation in COLLECTED:
+        held = [*(live["metadata"].get("finalizers") or ()), COLLECTED[propagation]]
+        live = put(live, ("metadata", "finalizers"), held)
     if stored.kind == "CustomResourceDefinition":
         live = put(live, ("metadata", "finalizers"), [*(live["metadata"].get("finalizers") or ()), CLEANUP])
     metadata = live["metadata"]
