@@ -10,6 +10,9 @@ from agent.core.model import Body, ObjectId
 from agent.core.states import NAMESPACE, POD, Move, State, is_deleting, own_managers, uid_of
 from agent.core.uses import Use, has_token, lacks, runs, uses_of
 
+_MADE_FOR_A_KIND: Final = "kube-aggregator.kubernetes.io/automanaged"
+"""The label of APIServices that come and go with a CustomResourceDefinition of their group."""
+
 _MADE_BY_THE_SYSTEM: Final = frozenset({("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")})
 """In every namespace, made by kube-controller-manager and gone with the namespace."""
 
@@ -114,10 +117,12 @@ class ForeignObjectsStay(Invariant):
 
 
 def _comes_and_goes(object_id: ObjectId, body: Body) -> bool:
+    metadata = body.get("metadata") or {}
     return (
         object_id.kind in _EPHEMERAL
         or (object_id.kind, object_id.name) in _MADE_BY_THE_SYSTEM
-        or bool((body.get("metadata") or {}).get("ownerReferences"))
+        or _MADE_FOR_A_KIND in (metadata.get("labels") or {})
+        or bool(metadata.get("ownerReferences"))
     )
 
 

@@ -10,6 +10,7 @@ from tests.core.histories import (
     ROUTES,
     SA,
     Step,
+    api_service,
     by_id,
     deleting,
     gone,
@@ -134,7 +135,8 @@ def test_what_is_ours_named_by_the_release_owned_or_made_by_the_system_is_not_fo
     mine = (ours(FOREIGN), written_by(FOREIGN, "trapeze"))
     owned = meta(FOREIGN, ownerReferences=[{"uid": "x"}])
     root = obj("v1", "ConfigMap", "kube-root-ca.crt", "shop")
-    for body in (*mine, owned, root, pod("a")):
+    group = meta(api_service(), labels={"kube-aggregator.kubernetes.io/automanaged": "true"})
+    for body in (*mine, owned, root, pod("a"), group):
         assert broken((body,), gone(body)) == []
     adopted = Terms.between(by_id(FOREIGN), by_id(FOREIGN), ROUTES)
     assert broken((FOREIGN,), written_by(FOREIGN, "trapeze/shop"), terms=adopted) == []

@@ -30,6 +30,11 @@ class Judged:
             for commit in commits
         ]
 
+    def mark(self) -> None:
+        """Judge from here on: what happened until now belongs to the stage."""
+        self.job.world.advance(SETTLED)
+        self._start = self.job.world.world
+
     def verdict(self) -> Verdict:
         """How the promise was kept until now."""
         terms = Terms.between(self._bodies[0], self._bodies[1], ROUTES)
