@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Final
 
-from agent.core.model import GroupKind, LiveObject, ObjectId
+from agent.core.answering import (
+    counts_as_content,
+    discovery_failed,
+    not_served_yet,
+    pointer_gone,
+    read_answer,
+    refused_dry_run,
+    trust_answer,
+)
+from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.policy import id_of
 from agent.core.steps import (
     Access,
@@ -20,11 +28,9 @@ from agent.core.steps import (
     Request,
     Trust,
 )
-from agent.errors import ClusterError, Conflict, Forbidden, Invalid, Rejected
+from agent.errors import ClusterError, Conflict
 from agent.shell.cluster import Cluster, Resource
 from agent.shell.observe import WORKERS, Observer
-
-_FOUND: Final = 200
 
 
 @dataclass(frozen=True)
@@ -63,21 +69,19 @@ class Asker:
         resource = self.observer.discovery.resources.get(question.id.group_kind)
         if resource is None:
             return Answer(GateState.UNKNOWN, f"{question.id.group_kind} is not served")
-        body = plan.requests[question]
         try:
-            result = self.cluster.dry_run(resource, body, manager=self.manager)
+            result = self._tried(resource, plan.requests[question])
+        except ClusterError as error:
+            return refused_dry_run(error)
+        return Answer(GateState.OPEN, body=result)
+
+    def _tried(self, resource: Resource, body: Body) -> Body:
+        try:
+            return self.cluster.dry_run(resource, body, manager=self.manager)
         except Conflict as conflict:
             if not conflict.managers or not set(conflict.managers) <= self.take_over:
-                return Answer(GateState.HELD, str(conflict), conflict=", ".join(conflict.managers))
-            result = self.cluster.dry_run(resource, body, manager=self.manager, take_over=True)
-        except Invalid as invalid:
-            return Answer(GateState.HELD, str(invalid), immutable=invalid.is_immutable)
-        except Forbidden as forbidden:
-            return Answer(GateState.HELD, str(forbidden))
-        except Rejected as rejected:
-            state = GateState.UNKNOWN if rejected.is_unanswered else GateState.HELD
-            return Answer(state, str(rejected))
-        return Answer(GateState.OPEN, body=result)
+                raise
+            return self.cluster.dry_run(resource, body, manager=self.manager, take_over=True)
 
     def _access(self, question: Access) -> Answer:
         if question in self.rights:
@@ -85,8 +89,7 @@ class Asker:
         kind = GroupKind(question.group, question.kind)
         resource = self.observer.discovery.resources.get(kind)
         if resource is None:
-            # A kind that is not served yet is held by its own gate; its rights are asked when it is.
-            return Answer(GateState.OPEN, f"{kind} is not served yet")
+            return not_served_yet(kind)
         denied = self.cluster.can(question.verb, resource, question.namespace, question.name)
         if denied:
             return Answer(GateState.HELD, denied)
@@ -97,20 +100,17 @@ class Asker:
         resource = self.observer.discovery.resources[question.pointer.group_kind]
         pointer = self.cluster.get(resource, question.pointer)
         if pointer is None:
-            return Answer(GateState.HELD, f"{question.pointer} is gone")
+            return pointer_gone(question.pointer)
         path = self.observer.policy.request_of(pointer)
-        status = self.cluster.read(path)
-        state = GateState.OPEN if status == _FOUND else GateState.HELD
-        return Answer(state, f"GET {path} answers {status}")
+        return read_answer(path, self.cluster.read(path))
 
     def _trust(self, question: Trust) -> Answer:
-        trouble = self.cluster.verify_serving(*question)
-        return Answer(GateState.HELD if trouble else GateState.OPEN, trouble)
+        return trust_answer(self.cluster.verify_serving(*question))
 
     def _contents(self, question: NamespaceContents) -> Answer:
         failed = self.observer.discovery.failed
         if failed:
-            return Answer(GateState.UNKNOWN, f"discovery of {', '.join(sorted(failed))} failed")
+            return discovery_failed(failed)
         listable = [
             resource
             for resource in self.observer.discovery.resources.values()
@@ -121,15 +121,7 @@ class Asker:
             return Answer(GateState.OPEN, ids=tuple(key for keys in found for key in keys))
 
     def _others(self, resource: Resource, namespace: str) -> list[ObjectId]:
-        """What stands in the namespace that is neither owned nor made in every namespace.
-
-        What carries the set's label counts too: members that leave have gone before the namespace is asked
-        about, so it is wanted by this revision, or was made anew by somebody else.
-        """
-        others = []
-        for body in self.cluster.list_metadata(resource, namespace).items:
-            obj = LiveObject(id_of(body), body)
-            is_owned = bool(obj.metadata.get("ownerReferences"))
-            if not (is_owned or self.observer.policy.is_incidental(obj.id)):
-                others.append(obj.id)
-        return others
+        """What stands in the namespace and keeps it."""
+        items = self.cluster.list_metadata(resource, namespace).items
+        found = (LiveObject(id_of(body), body) for body in items)
+        return [obj.id for obj in found if counts_as_content(obj, self.observer.policy)]

@@ -12,12 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 
+from agent.core.carrying import guarded, intended
 from agent.core.fields import put
-from agent.core.handoff import Outcome, entry_after, intend, record
+from agent.core.handoff import Outcome, intend, record
 from agent.core.ledger import Entry, IntentKind, Ledger
 from agent.core.model import Body, LiveObject
 from agent.core.rules import MISSING
-from agent.core.stamps import digest_of
 from agent.core.steps import Plan, Step
 from agent.errors import ClusterError, Conflict
 from agent.shell.cluster import Resource
@@ -71,9 +71,7 @@ class Executor:
         return outcome
 
     def _entry(self, plan: Plan, step: Step) -> Entry | None:
-        is_secret = step.id.group_kind == ("", "Secret")
-        digest = "" if step.body is None or is_secret else digest_of(step.body)
-        return entry_after(step, self.book.ledger, plan.generation, digest, self.clock())
+        return intended(step, self.book.ledger, plan.generation, self.clock())
 
     def _carry_out(self, pair: tuple[Step, Entry | None]) -> Outcome:
         step, entry = pair
@@ -85,7 +83,7 @@ class Executor:
                 uid, version = step.uid, step.resource_version
                 self.observer.cluster.delete(resource, step.id, uid=uid, resource_version=version)
                 return Outcome(step, entry)
-            body = self._apply(step, _guarded(step.body, step, self._withdrawn(step, resource)))
+            body = self._apply(step, guarded(step.body, step, self._withdrawn(step, resource)))
             return Outcome(step, entry, LiveObject(step.id, body))
         except ClusterError as error:
             return Outcome(step, entry, error=str(error))
@@ -111,14 +109,3 @@ class Executor:
             if not conflict.managers or not set(conflict.managers) <= self.take_over:
                 raise
             return cluster.apply(resource, body, manager=self.manager, take_over=True)
-
-
-def _guarded(body: Body, step: Step, version: str) -> Body:
-    """The body with what it was planned on (now at ``version``) as preconditions; what is made new has none.
-
-    What was additive when it was planned can take away what came in between: an apply drops the fields that
-    it does not name, and the union of a list is that of the entries that were seen.
-    """
-    preconditions = {"uid": step.uid, "resourceVersion": version}
-    held = {key: value for key, value in preconditions.items() if value}
-    return {**body, "metadata": {**body["metadata"], **held}}

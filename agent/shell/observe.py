@@ -7,18 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from agent.core.absence import EVIDENCE
 from agent.core.ledger import Ledger
+from agent.core.looking import kinds_to_read, members_of, places_of, why_unserved
 from agent.core.model import Body, Desired, GroupKind, Live, LiveObject, ObjectId
-from agent.core.policy import Policy, group_kind, id_of
+from agent.core.policy import Policy, id_of
 from agent.errors import ClusterError, Forbidden
 from agent.shell.cluster import Cluster, Discovery, Resource
 
 WORKERS: Final = 8
 """Requests at a time; few enough for API priority and fairness."""
-
-_SPARED: Final = frozenset({GroupKind("", "Secret"), GroupKind("", "ConfigMap")})
-"""Read only where members of the set live: nobody else's are any of our business."""
 
 Place: TypeAlias = tuple[GroupKind, str]
 """A kind, and the namespace that is listed; empty for all of them."""
@@ -34,9 +31,11 @@ class Observer:
 
     def look(self, desired: Desired, ledger: Ledger) -> Live:
         """Evidence kinds and kinds that refer to others in all namespaces, members' kinds where they live."""
-        members = {*desired.manifests, *ledger.entries}
+        members = members_of(desired, ledger)
         served = {kind: self.resource(kind, desired) for kind in self._kinds(members, desired)}
-        unknown = {k: self._failure(k) for k, r in served.items() if r is None and self._failure(k)}
+        failed = self.discovery.failed
+        reasons = {k: why_unserved(k, failed) for k, r in served.items() if r is None}
+        unknown = {kind: reason for kind, reason in reasons.items() if reason}
         objects: dict[ObjectId, LiveObject] = {}
         denied: set[GroupKind] = set()
         for (kind, _), result in self._read(served.values(), members).items():
@@ -53,13 +52,13 @@ class Observer:
 
     def read(self, desired: Desired, ledger: Ledger) -> Mapping[Place, Sequence[Body] | ClusterError]:
         """What ``look`` looks at: a list of whole objects for each place, or the error in its stead."""
-        members = {*desired.manifests, *ledger.entries}
+        members = members_of(desired, ledger)
         return self._read((self.resource(kind, desired) for kind in self._kinds(members, desired)), members)
 
     def _read(
         self, served: Iterable[Resource | None], members: Collection[ObjectId]
     ) -> dict[Place, Sequence[Body] | ClusterError]:
-        jobs = [(r, ns) for r in served if r for ns in self._namespaces(r, members)]
+        jobs = [(r, ns) for r in served if r for ns in places_of(r.kind, members)]
         with ThreadPoolExecutor(WORKERS) as pool:
             results = pool.map(self._list, jobs)
             return {(r.kind, ns): result for (r, ns), result in zip(jobs, results, strict=True)}
@@ -78,37 +77,8 @@ class Observer:
         return resource._replace(versions=tuple(dict.fromkeys((*first, *resource.versions))))
 
     def _kinds(self, members: Iterable[ObjectId], desired: Desired) -> frozenset[GroupKind]:
-        tables = self.policy.tables
-        rows = (*tables.pod_templates, *tables.pointers, *tables.references)
-        named = {group_kind(text) for row in rows for text in row.kind if text not in ("*", "pods")}
-        of_members = {key.group_kind for key in members}
-        known = (named - _SPARED) & self.discovery.resources.keys()
-        return frozenset({*EVIDENCE, *known, *of_members, *self._defined(desired, members)})
-
-    def _defined(self, desired: Desired, members: Iterable[ObjectId]) -> frozenset[GroupKind]:
-        """The kinds of member CRDs that Git no longer wants: their objects hold the CRD."""
-        going = {
-            key.name
-            for key in members
-            if key.kind == "CustomResourceDefinition" and key not in desired.manifests
-        }
-        return frozenset(
-            kind
-            for kind, resource in self.discovery.resources.items()
-            if f"{resource.plural}.{kind.group}" in going
-        )
-
-    def _namespaces(self, resource: Resource, members: Iterable[ObjectId]) -> tuple[str, ...]:
-        if resource.kind not in _SPARED:
-            return ("",)
-        return tuple(sorted({key.namespace for key in members if key.group_kind == resource.kind}))
-
-    def _failure(self, kind: GroupKind) -> str:
-        """Why discovery could not say whether the kind is served, or empty."""
-        for group_version, reason in self.discovery.failed.items():
-            if group_version.partition("/")[0] == kind.group:
-                return f"discovery of {group_version} failed: {reason}"
-        return ""
+        served = {kind: resource.plural for kind, resource in self.discovery.resources.items()}
+        return kinds_to_read(self.policy, served, members, desired)
 
     def _list(self, job: tuple[Resource, str]) -> Sequence[Body] | ClusterError:
         resource, namespace = job

@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from agent.core.handoff import Outcome, enrolled, finished, held, recovered, take_up, with_holds, without
+from agent.core.carrying import closed, next_steps
+from agent.core.handoff import Outcome, held, recovered, take_up, with_holds
 from agent.core.health import HealthRules
 from agent.core.kinds import KindInfo, Kinds
 from agent.core.ledger import Entry, GenerationState, Ledger
@@ -111,7 +112,7 @@ class Syncer:
             book.write(held(ledger, {f"revision {commit}": f"refused: {said}"}, self._tools.clock()))
             return Report(State.REFUSED, book.ledger, plan, plan)
         outcomes: list[Outcome] = []
-        while steps := _next_steps(plan, {outcome.step.key for outcome in outcomes}):
+        while steps := next_steps(plan, {outcome.step.key for outcome in outcomes}):
             self._source.keep(_commits(look.ledger, commit))
             book.write(look.ledger)
             done = self._carry_out(look, plan, steps, book)
@@ -126,10 +127,9 @@ class Syncer:
 
     def _close(self, look: _Look, plan: Plan, book: Book, failed: Mapping[str, str]) -> State:
         now = self._tools.clock()
-        ledger = enrolled(without(look.ledger, plan.gone), look.desired, look.live)
         prints = {key: fingerprint(obj.body) for key, obj in look.live.objects.items()}
+        ledger = closed(plan, look.ledger, look.desired, look.live, prints, now)
         if plan.is_done:
-            ledger = finished(ledger, look.desired, look.live, prints, now)
             self._memory.commit, self._memory.prints = look.desired.revision, prints
             state = State.IN_SERVICE
         else:
@@ -218,14 +218,6 @@ class _Look:
     ledger: Ledger
     observer: Observer
     kinds: Kinds
-
-
-def _next_steps(plan: Plan, tried: set[str]) -> list[Step]:
-    """All open additive steps, else the first other open one; each is tried once in a tick."""
-    if plan.questions:
-        return []
-    steps = [step for step in plan.open_steps if step.key not in tried]
-    return [step for step in steps if step.is_additive] or steps[:1]
 
 
 def _commits(ledger: Ledger, commit: str) -> frozenset[str]:

@@ -199,7 +199,7 @@ def parse_blocker(text: str) -> ObjectId:
 
 def _unreadable(state: State, who: Subject, path: str) -> str:
     """Why a GET of an API path fails for this identity, or empty."""
-    parts = path.strip("/").split("/")
+    parts = path.partition("?")[0].strip("/").split("/")
     group, rest = ("", parts[2:]) if parts[0] == "api" else (parts[1], parts[3:])
     namespace = ""
     if rest[0] == "namespaces" and len(rest) > 2:  # noqa: PLR2004 - namespaces/<name>/<resource>

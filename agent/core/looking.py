@@ -1,0 +1,57 @@
+"""Which kinds a plan looks at, and where: the agent at a cluster, the rehearsal at its model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
+
+from agent.core.absence import EVIDENCE
+from agent.core.ledger import Ledger
+from agent.core.model import Desired, GroupKind, ObjectId
+from agent.core.policy import Policy, group_kind
+
+SPARED: Final = frozenset({GroupKind("", "Secret"), GroupKind("", "ConfigMap")})
+"""Read only where members of the set live: nobody else's are any of our business."""
+
+
+def members_of(desired: Desired, ledger: Ledger) -> frozenset[ObjectId]:
+    """What the set wants and what it has."""
+    return frozenset({*desired.manifests, *ledger.entries})
+
+
+def kinds_to_read(
+    policy: Policy, served: Mapping[GroupKind, str], members: Iterable[ObjectId], desired: Desired
+) -> frozenset[GroupKind]:
+    """Evidence, kinds that refer to others, members' kinds; ``served`` tells each served kind's plural."""
+    tables = policy.tables
+    rows = (*tables.pod_templates, *tables.pointers, *tables.references)
+    named = {group_kind(text) for row in rows for text in row.kind if text not in ("*", "pods")}
+    members = tuple(members)
+    of_members = {key.group_kind for key in members}
+    known = (named - SPARED) & served.keys()
+    return frozenset({*EVIDENCE, *known, *of_members, *_defined(served, members, desired)})
+
+
+def _defined(
+    served: Mapping[GroupKind, str], members: Iterable[ObjectId], desired: Desired
+) -> frozenset[GroupKind]:
+    """The kinds of member CRDs that Git no longer wants: their objects hold the CRD."""
+    going = {
+        key.name for key in members if key.kind == "CustomResourceDefinition" and key not in desired.manifests
+    }
+    return frozenset(kind for kind, plural in served.items() if f"{plural}.{kind.group}" in going)
+
+
+def places_of(kind: GroupKind, members: Collection[ObjectId]) -> tuple[str, ...]:
+    """The namespaces in which a kind is listed; one empty name stands for all of them."""
+    if kind not in SPARED:
+        return ("",)
+    return tuple(sorted({key.namespace for key in members if key.group_kind == kind}))
+
+
+def why_unserved(kind: GroupKind, failed: Mapping[str, str]) -> str:
+    """Why discovery could not say whether the kind is served, or empty; ``failed`` by group-version."""
+    for group_version, reason in failed.items():
+        if group_version.partition("/")[0] == kind.group:
+            return f"discovery of {group_version} failed: {reason}"
+    return ""
