@@ -64,6 +64,12 @@ def next_due(world: World) -> float:
     return _next(world.wakes)
 
 
+def step(world: World) -> World:
+    """The world after the next thing that is due; a world at rest stays as it is."""
+    due = next_due(world)
+    return advance(world, due - world.now) if due < NEVER else world
+
+
 def settle(draft: Draft) -> None:
     """Let every controller act until none has anything to do at this instant."""
     for _ in range(ROUNDS):

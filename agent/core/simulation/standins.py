@@ -27,6 +27,9 @@ AUTHENTICATION: Final = ObjectId("", "ConfigMap", "kube-system", "extension-apis
 https://kubernetes.io/docs/tasks/extend-kubernetes/configure-aggregation-layer/
 """
 
+RUN_FOR: Final = 0.3
+"""Seconds that a container runs that is meant to end, unless its knob says otherwise."""
+
 DELEGATION: Final = Ask("create", "authorization.k8s.io", "subjectaccessreviews")
 
 Flags = Mapping[str, tuple[str, ...]]

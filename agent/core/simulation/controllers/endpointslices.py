@@ -91,6 +91,7 @@ def _write(draft: Draft, service: Body, pods: list[Body]) -> None:
 def _metadata(service: Body, name: str) -> Body:
     return {
         "name": name,
+        "generateName": f"{service['metadata']['name']}-",
         "namespace": service["metadata"]["namespace"],
         "labels": {
             **(service["metadata"].get("labels") or {}),

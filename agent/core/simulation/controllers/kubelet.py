@@ -18,6 +18,7 @@ from agent.core.simulation.controllers.common import (
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.standins import (
     ANY_PATH,
+    RUN_FOR,
     answer,
     cannot_start,
     flags_of,
@@ -27,9 +28,6 @@ from agent.core.simulation.standins import (
 )
 from agent.core.simulation.tables import dig
 from agent.core.simulation.world import NEVER, Event, stamp
-
-RUN_FOR: Final = 0.3
-"""Seconds that a container runs that is meant to end."""
 
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
