@@ -110,7 +110,7 @@ def _of_service(situation: Situation, target: Target) -> Backend:
     if name:
         return _of_name(situation, service, name)
     selector = (service.body.get("spec") or {}).get("selector") or {}
-    listed = _listed_pods(situation, service)
+    listed = listed_pods(situation, service)
     if not selector:
         state = GateState.OPEN if listed.ready else GateState.HELD
         return Backend(state, listed.ready, 1, f"{listed.ready} of 1 endpoints ready (no selector)")
@@ -131,12 +131,15 @@ def _of_name(situation: Situation, service: LiveObject, name: str) -> Backend:
 
 
 @dataclass(frozen=True, slots=True)
-class _Listed:
+class Listed:
+    """The ready endpoints of a Service by its EndpointSlices: how many addresses, of which pods."""
+
     ready: int
     uids: frozenset[str]
 
 
-def _listed_pods(situation: Situation, service: LiveObject) -> _Listed:
+def listed_pods(situation: Situation, service: LiveObject) -> Listed:
+    """What the EndpointSlices of a Service list as ready."""
     addresses: set[str] = set()
     uids: set[str] = set()
     for item in situation.live.of_kind(*_SLICE):
@@ -148,7 +151,7 @@ def _listed_pods(situation: Situation, service: LiveObject) -> _Listed:
                 continue
             addresses.update(endpoint.get("addresses") or ())
             uids.add(str((endpoint.get("targetRef") or {}).get("uid", "")))
-    return _Listed(len(addresses), frozenset(uids))
+    return Listed(len(addresses), frozenset(uids))
 
 
 def _matching_pods(situation: Situation, target: Target) -> list[LiveObject]:

@@ -31,6 +31,8 @@ from agent.core.normalize import applicable
 from agent.core.passing import passed
 from agent.core.predecessors import leftovers, with_leftovers
 from agent.core.relabel import with_common
+from agent.core.replacement.drafting import replaced, why_leaving
+from agent.core.replacement.orphans import as_before, is_orphan
 from agent.core.scaling import as_scaled, released
 from agent.core.situation import Foreign, Situation
 from agent.core.stamps import digest_of, stamped
@@ -65,6 +67,7 @@ class Drafter:
             return self._left_out(manifest)
         if reason := passed(self.situation, manifest):
             return Draft(Change(manifest.id, Action.NONE, Category.ADDITIVE, reason))
+        manifest = as_before(self.situation, manifest)
         step = Step(
             id=manifest.id,
             verb=Verb.CREATE,
@@ -115,7 +118,8 @@ class Drafter:
             verb, says = Verb.ABANDON, "never deleted by its name; our labels and fields are taken off"
         else:
             body, verb = None, Verb.DELETE
-            says = policy.unblocks(live.body) or "in no revision that stays"
+            left = why_leaving(live, is_orphan=is_orphan(self.situation, live))
+            says = left or policy.unblocks(live.body) or "in no revision that stays"
         step = Step(
             id=live.id,
             verb=verb,
@@ -152,7 +156,8 @@ class Drafter:
         category, reason = classify(parts)
         change = Change(manifest.id, Action.UPDATE, category, reason, fields)
         if is_refused_in_place(parts, answer):
-            return Draft(change, (self._replacement(live, category, parts, answer),), parts)
+            made = replaced(self.situation, self.generation, manifest, live, parts=parts, answer=answer)
+            return Draft(change, made, parts)
         steps = self._steps(manifest, live, parts)
         if not steps:
             return Draft(replace(change, action=Action.NONE, reason="only entries of others, kept"))
@@ -209,28 +214,6 @@ class Drafter:
         moved = step.verb is Verb.CUTOVER
         body = widened(manifest.body, live.body, parts, policy, moved=moved, keep_foreign=True)
         return self._stamped(body, live)
-
-    def _replacement(
-        self, live: LiveObject, category: Category, parts: tuple[Facet, ...], answer: Answer | None
-    ) -> Step:
-        refused = next((p.reason for p in parts if p.kind is FacetKind.IMMUTABLE), "")
-        reason = (answer.reason if answer and answer.immutable else "") or refused
-        gate = Gate(
-            "in-place",
-            "the API server takes the change in place",
-            GateState.HELD,
-            f"{reason}; not without a gap under this name: give the object a new name in Git",
-        )
-        return Step(
-            id=live.id,
-            verb=Verb.REPLACE,
-            category=category,
-            form=Form.BASE,
-            says=refused or reason,
-            gates=(gate,),
-            uid=live.uid,
-            resource_version=live.resource_version,
-        )
 
     def _own_gates(self, live: LiveObject, parts: tuple[Facet, ...]) -> tuple[Gate, ...]:
         gates = []

@@ -19,6 +19,7 @@ from agent.core.ledger import (
     Intent,
     IntentKind,
     Ledger,
+    Orphan,
     Source,
 )
 from agent.core.model import Desired, Form, Live, LiveObject, Manifest, ObjectId
@@ -81,9 +82,11 @@ def take_up(
 
 def entry_after(step: Step, ledger: Ledger, generation: int, digest: str, now: float) -> Entry | None:
     """The entry of ``step``'s object once it is done (without uid for what is not there yet), or None."""
+    old = ledger.entries.get(step.id)
+    if step.verb is Verb.REPLACE and old is not None:
+        return replace(old, orphans=_joined(old.orphans, step.orphans))
     if step.body is None or step.verb is Verb.ABANDON:
         return None
-    old = ledger.entries.get(step.id)
     entry = Entry(
         id=step.id,
         api_version=str(step.body["apiVersion"]),
@@ -94,6 +97,7 @@ def entry_after(step: Step, ledger: Ledger, generation: int, digest: str, now: f
         digest=digest,
         cutover_at=old.cutover_at if old else 0.0,
         points_back=old.points_back if old else 0,
+        orphans=old.orphans if old else (),
     )
     if step.verb is Verb.CUTOVER or (step.verb is Verb.CREATE and step.is_pointer):
         return replace(entry, cutover_at=now)
@@ -138,7 +142,12 @@ def _either(old: Entry | None, new: Entry) -> Entry:
         return new
     bases = tuple(dict.fromkeys((*old.bases, *new.bases)))
     cutover_at = max(old.cutover_at, new.cutover_at)
-    return replace(old, bases=bases, form=Form.WIDENED, digest="", fingerprint=None, cutover_at=cutover_at)
+    known = replace(old, bases=bases, form=Form.WIDENED, digest="", fingerprint=None, cutover_at=cutover_at)
+    return replace(known, orphans=_joined(old.orphans, new.orphans))
+
+
+def _joined(some: tuple[Orphan, ...], more: tuple[Orphan, ...]) -> tuple[Orphan, ...]:
+    return tuple(dict.fromkeys((*some, *more)))
 
 
 def recovered(ledger: Ledger, live: Live, manager: str) -> Ledger:
@@ -154,6 +163,10 @@ def recovered(ledger: Ledger, live: Live, manager: str) -> Ledger:
         if entry.id.group_kind in live.unknown:
             return ledger
         obj = live.get(entry.id)
+        known = entries.get(entry.id)
+        if obj is None and known is not None:
+            # Deleted to be made anew: what it left behind is told by the intent alone.
+            entries[entry.id] = replace(known, orphans=_joined(known.orphans, entry.orphans))
         if obj is None:
             continue
         if is_ours(obj, ledger.set_name, manager):
@@ -240,6 +253,7 @@ def finished(
             fingerprint=entry.fingerprint or prints.get(key),
             cutover_at=0.0,
             points_back=0,
+            orphans=(),
         )
         for key, entry in ledger.entries.items()
     }

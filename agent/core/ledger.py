@@ -53,6 +53,13 @@ class Fingerprint(NamedTuple):
     meta: str
 
 
+class Orphan(NamedTuple):
+    """An object that was left behind on purpose when its owner was deleted, to go when it is not needed."""
+
+    id: ObjectId
+    uid: str
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One member of the set.
@@ -61,7 +68,8 @@ class Entry:
     form, more while it is widened or its cutover has not settled; the last is the one last written.
     ``digest`` is the content hash of the body last written, empty for Secrets and where that is not known.
     ``cutover_at`` is when its pointer last moved (epoch seconds, 0 for never), ``points_back`` how often
-    it had to be pointed back in this handoff.
+    it had to be pointed back in this handoff. ``orphans`` are what an earlier object of
+    this name left behind.
     """
 
     id: ObjectId
@@ -74,6 +82,7 @@ class Entry:
     fingerprint: Fingerprint | None = None
     cutover_at: float = 0.0
     points_back: int = 0
+    orphans: tuple[Orphan, ...] = ()
 
 
 class IntentKind(Enum):

@@ -24,6 +24,7 @@ from agent.core.ledger import (
     Intent,
     IntentKind,
     Ledger,
+    Orphan,
     Source,
 )
 from agent.core.model import Body, Form, ObjectId
@@ -197,6 +198,7 @@ def _entry_json(entry: Entry) -> Body:
         "seen": list(entry.fingerprint) if entry.fingerprint else None,
         "cutover": entry.cutover_at,
         "back": entry.points_back,
+        "orphans": [[*orphan.id, orphan.uid] for orphan in entry.orphans],
     }
     return known | {key: value for key, value in rest.items() if value}
 
@@ -215,6 +217,7 @@ def _entry(item: Body) -> Entry:
         fingerprint=Fingerprint(*seen) if seen else None,
         cutover_at=item.get("cutover", 0.0),
         points_back=item.get("back", 0),
+        orphans=tuple(Orphan(ObjectId(*known), uid) for *known, uid in item.get("orphans", ())),
     )
 
 

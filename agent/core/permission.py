@@ -7,15 +7,23 @@ from collections.abc import Iterable, Iterator
 from agent.core.model import Finding, Severity
 from agent.core.situation import Situation
 from agent.core.steps import Access, Gate, GateState, Question, Step, Verb
+from agent.core.table_replacements import Way
 
-_VERBS = {Verb.CREATE: ("create", "patch"), Verb.DELETE: ("delete",), Verb.REPLACE: ()}
+_VERBS = {
+    Verb.CREATE: ("create", "patch"),
+    Verb.DELETE: ("delete",),
+    Verb.REPLACE: ("delete", "create", "patch"),
+}
 _SHOWN = 3
 
 
 def accesses(step: Step) -> tuple[Access, ...]:
     """The rights that the step's requests need (an apply is a patch, and a create where nothing is there)."""
     verbs = (*_VERBS.get(step.verb, ("patch",)), *(("update",) if step.withdraws else ()))
-    return tuple(Access(verb, *step.id.group_kind, step.id.namespace, "") for verb in verbs)
+    if step.way is Way.HOLD:
+        verbs = ()
+    own = [Access(verb, *step.id.group_kind, step.id.namespace, "") for verb in verbs]
+    return (*own, *(Access("delete", *one.id.group_kind, one.id.namespace, "") for one in step.orphans))
 
 
 def missing(situation: Situation, steps: Iterable[Step]) -> tuple[Gate, ...]:

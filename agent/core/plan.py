@@ -25,10 +25,12 @@ from agent.core.forms import widened
 from agent.core.gates import Gates
 from agent.core.handoff import is_managed, is_ours
 from agent.core.ledger import Entry
-from agent.core.model import Action, Body, Category, Form, LiveObject, ObjectId
+from agent.core.model import Action, Body, Category, Form, LiveObject, Manifest, ObjectId
 from agent.core.permission import accesses, missing, told, unanswered
 from agent.core.pruning import NAMESPACE, Pruning
 from agent.core.refused import checked
+from agent.core.replacement.gating import beside, granted_first, replacing
+from agent.core.replacement.orphans import of_entry, orphans_left
 from agent.core.sequence import in_order
 from agent.core.situation import Situation
 from agent.core.stamps import stamped
@@ -124,6 +126,7 @@ class Maker:
         drafter = Drafter(self.situation, self.generation)
         found = (self.situation.live.get(key) for key in self._unwanted())
         leaving = [live for live in found if live is not None and not self._belongs_to_others(live)]
+        leaving += [orphan for _, orphan in orphans_left(self.situation)]
         return {live.id: drafter.delete(live) for live in leaving}
 
     def _unwanted(self) -> list[ObjectId]:
@@ -145,7 +148,9 @@ class Maker:
         return tuple(
             key
             for key in self._unwanted()
-            if key not in self.departures and is_readable(self.situation, key.group_kind)
+            if key not in self.departures
+            and is_readable(self.situation, key.group_kind)
+            and not of_entry(self.situation, key)
         )
 
     def _warnings(self) -> Iterator[str]:
@@ -246,13 +251,21 @@ class Maker:
                 yield replace(step, gates=(*step.gates, *gates))
 
     def _gates_of(self, step: Step, draft: Draft) -> tuple[Gate, ...]:
-        if step.verb is Verb.CREATE:
-            return self.creation.of(self.situation.desired.manifests[step.id], is_pointer=step.is_pointer)
+        manifest = self.situation.desired.manifests.get(step.id)
+        if step.is_additive:
+            return self._gates_of_addition(step, manifest) if manifest else ()
+        if step.verb is Verb.REPLACE:
+            return replacing(self.gates, step, draft.facets)
         if step.verb is Verb.CUTOVER:
             return self.gates.cutover(step.id, draft.facets)
-        if step.verb is Verb.NARROW:
-            return self.gates.narrow(step.id, draft.facets)
-        return self.gates.selected(step.id) if step.is_additive else ()
+        return self.gates.narrow(step.id, draft.facets) if step.verb is Verb.NARROW else ()
+
+    def _gates_of_addition(self, step: Step, manifest: Manifest) -> tuple[Gate, ...]:
+        first = granted_first(self.gates, step)
+        if step.verb is Verb.CREATE:
+            made = self.creation.of(manifest, is_pointer=step.is_pointer)
+            return (*made, *beside(self.gates, manifest), *first)
+        return (*self.gates.selected(step.id), *first)
 
     def _questions(self, steps: tuple[Step, ...]) -> frozenset[Question]:
         wanted: set[Question] = {d.question for d in self.drafts.values() if d.question}

@@ -22,6 +22,7 @@ from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.paths import Pattern, parse_pattern
 from agent.core.rules import Rule, compile_rules
 from agent.core.schemas import Schema
+from agent.core.table_replacements import ReplacementRow
 from agent.core.table_row import Row
 from agent.core.tables import PassingRow, Placed, RowT, UnblockingRow
 from agent.errors import ConfigError
@@ -70,6 +71,7 @@ class KindPolicy:
     capacity: tuple[Placed[tables.CapacityRow], ...]
     immutable: tuple[Placed[tables.ImmutableRow], ...]
     downtime: tuple[Placed[tables.DowntimeRow], ...]
+    replacements: tuple[Placed[ReplacementRow], ...]
     references: tuple[Placed[tables.ReferenceRow], ...]
 
 
@@ -222,6 +224,7 @@ class Policy:
             capacity=placed(own.capacity),
             immutable=placed(own.immutable),
             downtime=placed(own.downtime),
+            replacements=placed(own.replacements),
             references=placed(own.references),
         )
 

@@ -14,6 +14,8 @@ from agent.core.model import GroupKind, LiveObject, ObjectId
 from agent.core.policy import PODS, Policy
 from agent.core.rbac import RBAC_GROUP
 from agent.core.references import pod_template, uses
+from agent.core.replacement.gating import carried
+from agent.core.replacement.orphans import is_orphan
 from agent.core.situation import Situation
 from agent.core.steps import Gate, GateState, NamespaceContents
 from agent.core.targets import pointers_of
@@ -32,6 +34,8 @@ class Pruning:
         """Every gate of the delete of ``live``; one that was asked for already only waits for the end."""
         if live.is_deleting:
             return (self.going(live),)
+        if is_orphan(self.gates.situation, live):
+            return (*self.gates.taking, self.unreferenced(live), carried(self.gates.situation, live))
         own = tuple(g for g in (self.ours(live), self.approved(live)) if g is not None)
         if self.gates.situation.policy.unblocks(live.body) or is_dead_webhook(self.gates.situation, live):
             return (self.gates.complete(), *own)

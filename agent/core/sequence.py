@@ -29,8 +29,8 @@ def in_order(situation: Situation, steps: Iterable[Step]) -> tuple[Step, ...]:
         else:
             rest.append(step)
 
-    def created(step: Step) -> tuple[int, ObjectId]:
-        return policy.rank(step.id.group_kind), step.id
+    def created(step: Step) -> tuple[int, bool, ObjectId]:
+        return policy.rank(step.id.group_kind), step.verb is Verb.REPLACE, step.id
 
     groups = (additive, unblocking, moves)
     leading = [step for group in groups for step in sorted(group, key=created)]

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
-from agent.core.ledger import Source
+from agent.core.ledger import Orphan, Source
 from agent.core.model import Action, Body, Category, FieldChange, FieldPath, Finding, Form, ObjectId
+from agent.core.propagation import Propagation
+from agent.core.table_replacements import Way
 
 
 class GateState(Enum):
@@ -42,7 +44,7 @@ class Gate:
 
 
 NEEDS_A_PERSON: Final = frozenset(
-    {"accepted", "allowed", "approved", "foreign", "in-place", "ours", "owned", "owner"}
+    {"accepted", "allowed", "approved", "followed", "foreign", "in-place", "ours", "owned", "owner"}
 )
 """Names of gates that no amount of waiting opens."""
 
@@ -60,7 +62,7 @@ class Verb(Enum):
     ABANDON = "let go of"
     """Our fields and labels are taken off, the object stays (names that are never deleted)."""
     REPLACE = "replace"
-    """The API server refuses the change in place; held, since making it anew is a gap."""
+    """The API server refuses the change in place: deleted, to be made anew (agent/core/replacement)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ class Step:
     afterwards, ``bases`` the sources of which something then still stands. ``uid`` and
     ``resource_version`` are the preconditions (empty: the object is not there). ``is_pointer`` says
     that the object points at a backend, so that writing it moves or opens a serving path. ``withdraws`` are
-    fields of predecessors that the apply alone would leave; they are taken out just before it.
+    fields of predecessors that the apply alone would leave; they are taken out just before it. A REPLACE says
+    which ``way`` it goes and what it leaves behind (``orphans``); ``propagation`` is that of a delete.
     """
 
     id: ObjectId
@@ -86,6 +89,9 @@ class Step:
     resource_version: str = ""
     is_pointer: bool = False
     withdraws: tuple[FieldPath, ...] = ()
+    way: Way | None = None
+    propagation: Propagation = Propagation.BACKGROUND
+    orphans: tuple[Orphan, ...] = ()
 
     @property
     def key(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from agent.core.paths import Pattern, parse_pattern
+from agent.core.table_replacements import ReplacementRow
 from agent.core.table_row import KindText, PathText, Row, Texts
 from agent.core.table_tools import ToolRow
 
@@ -235,6 +236,7 @@ class Tables(BaseModel):
     capacity: tuple[CapacityRow, ...] = ()
     immutable: tuple[ImmutableRow, ...] = ()
     downtime: tuple[DowntimeRow, ...] = ()
+    replacements: tuple[ReplacementRow, ...] = ()
     order: tuple[OrderRow, ...] = ()
     tools: tuple[ToolRow, ...] = ()
     protection: tuple[ProtectionRow, ...] = ()

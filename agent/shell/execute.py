@@ -80,8 +80,13 @@ class Executor:
             return Outcome(step, entry, error=f"{step.id.group_kind} is not served")
         try:
             if step.body is None:
-                uid, version = step.uid, step.resource_version
-                self.observer.cluster.delete(resource, step.id, uid=uid, resource_version=version)
+                self.observer.cluster.delete(
+                    resource,
+                    step.id,
+                    uid=step.uid,
+                    resource_version=step.resource_version,
+                    propagation=step.propagation,
+                )
                 return Outcome(step, entry)
             body = self._apply(step, guarded(step.body, step, self._withdrawn(step, resource)))
             return Outcome(step, entry, LiveObject(step.id, body))

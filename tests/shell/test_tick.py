@@ -204,14 +204,21 @@ def _add_subject(job: Job, where: str) -> None:
     job.apply({**body, "metadata": {"name": "api-storage"}, "subjects": [*live["subjects"], more]})
 
 
+CLAIM = """\
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: default}
+spec: {accessModes: [%s], resources: {requests: {storage: 1Gi}}}
+"""
+
+
 def test_change_that_the_server_refuses_in_place_holds_and_says_so_before_anything_is_written() -> None:
     job = Job()
-    job.release(namespace("front"), web("blue"))
+    job.release(CLAIM % "ReadWriteOnce")
     job.run()
-    other = web("blue").replace("matchLabels: {app: blue}", "matchLabels: {app: green}")
-    job.release(namespace("front"), other.replace("labels: {app: blue}", "labels: {app: green}"))
+    job.release(CLAIM % "ReadWriteMany")
     plan = job.plan()
-    assert "not without a gap under this name" in reasons(plan, "replace Deployment front/blue")
+    assert "not without a gap under this name" in reasons(plan, "replace PersistentVolumeClaim default/data")
     assert plan.needs_a_person
     assert job.hold(3).outcomes == ()
 
