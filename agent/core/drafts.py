@@ -27,13 +27,13 @@ from agent.core.model import (
     Manifest,
     path_text,
 )
-from agent.core.normalize import applicable
 from agent.core.passing import passed
 from agent.core.predecessors import leftovers, with_leftovers
 from agent.core.relabel import with_common
 from agent.core.replacement.drafting import replaced, why_leaving
 from agent.core.replacement.orphans import as_before, is_orphan
-from agent.core.scaling import as_scaled, released
+from agent.core.scaling import as_scaled
+from agent.core.sending import to_send
 from agent.core.situation import Foreign, Situation
 from agent.core.stamps import digest_of, stamped
 from agent.core.steps import Answer, Change, DryRun, Gate, GateState, Step, Verb
@@ -248,9 +248,7 @@ class Drafter:
 
     def _stamped(self, body: Body, live: LiveObject | None = None) -> Body:
         desired = self.situation.desired
-        sent = applicable(body, self.situation.policy)
-        if live is not None and live.id in self.situation.scaled:
-            sent = released(sent, live, self.situation.policy, self.situation.rules.manager)
+        sent = to_send(body, live, self.situation)
         return stamped(sent, desired.set_name, self.generation, desired.revision)
 
     def _source(self, manifest: Manifest) -> Source:

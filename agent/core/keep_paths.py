@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from agent.core.invariant import Invariant, Judgement
 from agent.core.model import Body, ObjectId
-from agent.core.serving import Path, Reading, carried
-from agent.core.states import POD, SERVICE, SLICE, Move, State, service_of
+from agent.core.serving import CRD, Path, Reading, carried
+from agent.core.states import POD, SERVICE, SLICE, Move, State, is_deleting, service_of
 
 
 class Capacity(NamedTuple):
@@ -81,7 +81,9 @@ class PathsServe(Invariant):
             return False
         body = state.get(path.pointer)
         is_gone = body is None or path not in self.court.routes.of(path.pointer, body)
-        return is_gone or path.pointer.group_kind == SERVICE
+        # A kind that is retired ends with its objects, which takes the time of their finalizers.
+        is_ending = path.pointer.group_kind == CRD and body is not None and is_deleting(body)
+        return is_gone or is_ending or path.pointer.group_kind == SERVICE
 
     def _story(self, path: Path, reading: Reading, state: State) -> str:
         had = self.paths[path].had

@@ -245,3 +245,13 @@ def test_a_path_whose_downtime_was_announced_may_be_interrupted() -> None:
     path = Path(gone(service()), "port 80")
     assert broken(SERVING, endpoints("web"), terms=Terms(interrupted=frozenset({path}))) == []
     assert len(broken(SERVING, endpoints("web"), terms=Terms())) == 1
+
+
+def test_a_kind_that_is_retired_may_take_its_time_to_end() -> None:
+    versions = [{"name": "v1", "served": True, "storage": True}]
+    spec = {"group": "example.org", "names": {"kind": "Widget", "plural": "widgets"}, "versions": versions}
+    kind = obj("apiextensions.k8s.io/v1", "CustomResourceDefinition", "widgets.example.org", spec=spec)
+    kind["status"] = {"conditions": [{"type": "Established", "status": "True"}]}
+    given_up = Terms.between(by_id(kind), {}, ROUTES)
+    assert broken((kind,), deleting(kind), gone(kind), terms=given_up) == []
+    assert broken((kind,), deleting(kind), gone(kind)) != []
