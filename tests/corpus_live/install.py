@@ -41,7 +41,7 @@ class Install:
     def __post_init__(self) -> None:
         self.outcomes: list[Outcome] = []
         self.repo = GitRepo(self.folder / "repo")
-        files = {f"{FOLDER}/{name}": content for name, content in _files(self.project, self.version)}
+        files = {f"{FOLDER}/{name}": content for name, content in files_of(self.project, self.version)}
         self.commit = self.repo.commit(files)
         self.syncer = self.restarted()
 
@@ -147,7 +147,8 @@ class Install:
         return resource.path(key.name, key.namespace or None)
 
 
-def _files(project: str, version: str) -> Iterator[tuple[str, bytes]]:
+def files_of(project: str, version: str) -> Iterator[tuple[str, bytes]]:
+    """The files of a release, by their path in it."""
     folder = releases.unpacked() / project / version
     left_out = releases.OTHER_PROFILES.get((project, version), ())
     for path in sorted(folder.rglob("*")):

@@ -1,0 +1,61 @@
+"""Between two releases, forward and back: nothing drops, nothing is left, or the plan says why it waits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.corpus.releases import Pair, pairs
+from tests.corpus_handoff.handoff import Handoff
+from tests.corpus_handoff.table import note
+from tests.corpus_live.backends import everything_serves
+from tests.rig.cluster import Cluster
+from tests.rig.controlplane import ControlPlane
+from tests.rig.plugin import BASELINE
+
+PROJECTS = frozenset(
+    {
+        "argo-cd",
+        "knative-serving",
+        "kueue",
+        "metallb",
+        "prometheus-operator",
+        "service-ca-operator",
+        "tekton-all",
+        "tekton-dashboard",
+        "tekton-pipeline",
+        "tekton-trigger",
+    }
+)
+IN_MAKE_TEST = frozenset(
+    {"tekton-trigger 0.7.0 to 0.10.2", "service-ca-operator release-4.16 to release-4.22"}
+)
+
+UPGRADES = [
+    pytest.param(pair, id=str(pair), marks=() if str(pair) in IN_MAKE_TEST else pytest.mark.slow)
+    for pair in pairs()
+    if pair.project in PROJECTS
+]
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("pair", UPGRADES)
+def test_an_upgrade_forward_and_back(
+    control_plane: ControlPlane, request: pytest.FixtureRequest, tmp_path: Path, pair: Pair
+) -> None:
+    cluster = Cluster(control_plane)
+    try:
+        with everything_serves(cluster):
+            handoff = Handoff(cluster, tmp_path, pair.project, pair.base)
+            handoff.sync(within=200)
+            for version, way in ((pair.head, "forward"), (pair.base, "back")):
+                came = handoff.go_to(version)
+                note(f"{pair} {way}", came)
+                assert [str(one) for one in (*came.verdict.broken, *came.verdict.unseen)] == []
+                assert came.leftovers == ()
+                if not came.is_whole:
+                    return
+    finally:
+        control_plane.check()
+        request.config.stash[BASELINE].restore(control_plane.api)
