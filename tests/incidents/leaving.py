@@ -89,7 +89,7 @@ UNREGISTERED: Final = Incident(
     "helm/helm#8163, tektoncd/pipeline 0.58 to 1.2",
     (namespace("lib"), crd("Book"), book("lib/dune")),
     (namespace("lib"),),
-    broken(PATH, FOREIGN),
+    broken(FOREIGN),
     announced="delete CustomResourceDefinition books.library.example: approved",
     others=(book("lib/emma"),),
 )

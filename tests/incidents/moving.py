@@ -55,7 +55,6 @@ PROMETHEUS: Final = Incident(
     _adapter({"name": "adapter"}),
     _adapter({"part": "adapter"}, READY_LATE),
     broken(PATH),
-    announced="in-place",
 )
 ROLLOUTS: Final = Incident(
     "a Service selects pods that are not there yet",
@@ -94,7 +93,6 @@ RESULTS: Final = Incident(
         deployment("results/api", {"name": "api", "version": "v0.15"}, knobs=READY_LATE),
     ),
     broken(PATH),
-    announced="in-place",
 )
 CATCH_ALL: Final = Incident(
     "one apply brings a webhook that fails closed, and the server behind it",
@@ -141,7 +139,6 @@ TEKTON: Final = Incident(
     _hooked({"app": "hook", "role": "hook"}),
     _hooked({"app": "hook", "part": "hook"}, READY_LATE),
     broken(PATH),
-    announced="in-place",
 )
 BUNDLE: Final = Incident(
     "a webhook is applied again without the CA bundle that somebody else put in",
