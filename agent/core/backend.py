@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from agent.core.classify import Target
+from agent.core.evidence import troubled
 from agent.core.external import external_name, named_service
 from agent.core.health import health
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
@@ -22,7 +23,7 @@ from agent.core.policy import PODS, group_kind, group_kind_of, id_of
 from agent.core.selectors import labels_wanted
 from agent.core.situation import Situation
 from agent.core.steps import GateState
-from agent.core.workloads import is_ready, labels_of_template, ready_since, trouble_of
+from agent.core.workloads import is_ready, labels_of_template, ready_since
 
 SERVICE = GroupKind("", "Service")
 _SLICE = GroupKind("discovery.k8s.io", "EndpointSlice")
@@ -207,11 +208,7 @@ def _is_at_rest(situation: Situation, workload: LiveObject) -> bool:
 
 
 def _troubles(situation: Situation, target: Target) -> str:
-    for pod in _matching_pods(situation, target):
-        trouble = trouble_of(pod)
-        if trouble:
-            return f"; pod {pod.id.name}: {trouble}"
-    return ""
+    return troubled(_matching_pods(situation, target))
 
 
 def capacity(situation: Situation, workload: Body) -> int:

@@ -14,8 +14,8 @@ from typing import Final
 from agent.core.absence import EVIDENCE
 from agent.core.backend import backend, wanted_behind
 from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
+from agent.core.evidence import missing, unready
 from agent.core.external import external_name, named_service
-from agent.core.health import health
 from agent.core.idle import old_pods_using, users_of_role, users_of_subject
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.policy import group_kind
@@ -97,17 +97,12 @@ class Gates:
         return gate("standing", wants, (f"{v} is pending" for v in self.pending.values()), wants)
 
     def ready(self) -> Gate:
-        """Every desired object is Current by its readiness rule."""
+        """Every desired object is there, and Current by its readiness rule."""
         wants = "every object of the new generation is ready"
-        return gate("ready", wants, self._unready(), wants)
-
-    def _unready(self) -> Iterator[str]:
-        for key in sorted(self.situation.desired.manifests):
-            obj = self.situation.live.get(key)
-            if obj is not None:
-                verdict = health(obj, self.situation.health)
-                if not verdict.is_ready:
-                    yield f"{key}: {verdict.message}"
+        unknown = self.situation.live.why_unknown({key.group_kind for key in missing(self.situation)})
+        if unknown:
+            return Gate("ready", wants, GateState.UNKNOWN, unknown)
+        return gate("ready", wants, unready(self.situation), wants)
 
     def settled(self) -> Gate:
         """Every pointer that moved still serves, and has done so for the settle time."""

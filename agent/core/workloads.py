@@ -140,17 +140,34 @@ def ready_since(pod: LiveObject) -> str | None:
 
 
 def trouble_of(pod: LiveObject) -> str:
-    """What keeps a pod from being ready, in the words of its status; empty when it is ready."""
-    if is_ready(pod):
+    """What keeps a pod from being ready, in the words of its status; empty when it is ready or has succeeded.
+
+    Source: kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle (container states, conditions).
+    """
+    status = pod.body.get("status") or {}
+    if is_ready(pod) or status.get("phase") == "Succeeded":
         return ""
     if pod.is_deleting:
         return "terminating"
-    status = pod.body.get("status") or {}
-    for container in status.get("containerStatuses") or ():
-        waiting = (container.get("state") or {}).get("waiting") or {}
-        if waiting.get("reason"):
-            return str(waiting["reason"])
+    for container in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
+        trouble = _trouble_of_container(container)
+        if trouble:
+            return trouble
     for condition in status.get("conditions") or ():
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
-            return f"{condition.get('reason', 'unschedulable')}: {condition.get('message', '')}".rstrip(": ")
+            reason = str(condition.get("reason", "Unschedulable")).lower()
+            return f"{reason}: {condition.get('message', '')}".rstrip(": ")
     return "starting" if status.get("phase") == "Pending" else "not ready"
+
+
+def _trouble_of_container(status: Body) -> str:
+    """``CrashLoopBackOff, exit 1`` or ``ErrImagePull: not found``: why it waits, and what ended it."""
+    state = status.get("state") or {}
+    waiting, ended = state.get("waiting") or {}, state.get("terminated") or {}
+    before = ended or (status.get("lastState") or {}).get("terminated") or {}
+    code = before.get("exitCode")
+    failed = f"exit {code}" if code else ""
+    if not waiting.get("reason"):
+        return failed if ended else ""
+    message = "" if failed else str(waiting.get("message", ""))
+    return str(waiting["reason"]) + (f", {failed}" if failed else "") + (f": {message}" if message else "")
