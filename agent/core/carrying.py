@@ -51,5 +51,5 @@ def closed(  # noqa: PLR0917 - what a tick has at its end
     now: float,
 ) -> Ledger:
     """The ledger at the end of a tick whose last plan this is; what it still waits for is not told yet."""
-    ledger = enrolled(without(ledger, plan.gone), desired, live)
+    ledger = enrolled(without(ledger, plan.gone, live, now), desired, live)
     return finished(ledger, desired, live, prints, now) if plan.is_done else ledger

@@ -16,10 +16,12 @@ from agent.core.ledger import (
     Generation,
     GenerationState,
     Hold,
+    How,
     Intent,
     IntentKind,
     Ledger,
     Orphan,
+    Pruned,
     Source,
 )
 from agent.core.model import Desired, Form, Live, LiveObject, Manifest, ObjectId
@@ -27,6 +29,9 @@ from agent.core.steps import Plan, Step, Verb
 
 _REMEMBERED: Final = 100
 """Generations of the past that the ledger's head keeps."""
+
+_PRUNED: Final = 2000
+"""How much of what was pruned the ledger remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +63,19 @@ def take_up(
 
     ``contents`` maps the revisions of standing generations to what they want; a revision that Git no
     longer has is left out, and then counts as different. The newest generation's number stays when the
-    content does, and a revert to a generation that still stands takes that one up again.
+    content does, and a revert to a generation that still stands takes that one up again, under its number.
     """
     newest = ledger.newest
     standing = [g for g in ledger.generations if g.state is not GenerationState.ABSENT]
     same = [g for g in standing if g.revision in contents and same_content(contents[g.revision], desired)]
     if newest in same:
         return ledger
-    if same:
-        number = max(g.number for g in same)
-    else:
-        number = max((g.number for g in ledger.generations), default=0) + 1
+    number = max((g.number for g in ledger.generations), default=0) + 1
     taken = Generation(number, revision, GenerationState.ROLLING_OUT, now)
+    if same:
+        again = max(same, key=lambda g: g.number)
+        number = again.number
+        taken = replace(taken, number=number, served=again.served, returns=again.returns + 1)
     others = tuple(
         g
         if g.state in (GenerationState.ABSENT, GenerationState.RETIRING)
@@ -98,6 +104,7 @@ def entry_after(step: Step, ledger: Ledger, generation: int, digest: str, now: f
         cutover_at=old.cutover_at if old else 0.0,
         points_back=old.points_back if old else 0,
         orphans=old.orphans if old else (),
+        how=old.how if old else How.MADE,
     )
     if step.verb is Verb.CUTOVER or (step.verb is Verb.CREATE and step.is_pointer):
         return replace(entry, cutover_at=now)
@@ -198,12 +205,18 @@ def _source(desired: Desired, key: ObjectId) -> Source:
     return Source(desired.revision, origin.file, origin.document)
 
 
-def without(ledger: Ledger, gone: Iterable[ObjectId]) -> Ledger:
-    """The ledger without members that no revision wants and that were seen to be absent."""
-    absent = frozenset(gone)
-    if not absent & ledger.entries.keys():
+def without(ledger: Ledger, gone: Iterable[ObjectId], live: Live, now: float) -> Ledger:
+    """The ledger without members that no revision wants and that are absent, or are not ours any more.
+
+    What had been made and is absent now was pruned.
+    """
+    left = frozenset(gone) & ledger.entries.keys()
+    if not left:
         return ledger
-    return replace(ledger, entries={k: e for k, e in ledger.entries.items() if k not in absent})
+    went = [ledger.entries[key] for key in sorted(left) if live.get(key) is None]
+    pruned = (Pruned(entry.id, entry.generation, entry.uid, now) for entry in went if entry.uid)
+    entries = {key: entry for key, entry in ledger.entries.items() if key not in left}
+    return replace(ledger, entries=entries, pruned=(*ledger.pruned, *pruned)[-_PRUNED:])
 
 
 def is_ours(obj: LiveObject, set_name: str, manager: str) -> bool:
@@ -271,4 +284,7 @@ def _found(entry: Entry, desired: Desired, live: Live) -> Entry:
 
 def _settled(generation: Generation, newest: Generation, now: float) -> Generation:
     ends = GenerationState.IN_SERVICE if generation.number == newest.number else GenerationState.ABSENT
-    return generation if generation.state is ends else replace(generation, state=ends, since=now)
+    if generation.state is ends:
+        return generation
+    served = now if ends is GenerationState.IN_SERVICE else generation.served
+    return replace(generation, state=ends, since=now, served=served)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
+from agent.core.acts import Act
 from agent.core.model import Form, ObjectId
 
 
@@ -33,12 +34,18 @@ class GenerationState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One revision that was taken up. ``since`` is the time of its state, seconds of the Unix epoch."""
+    """One revision that was taken up. Times are seconds of the Unix epoch: ``since`` that of its state.
+
+    ``served`` is when it last got in service, 0 for never; ``returns`` how often it was taken up again while
+    it still stood. Its number stays then: it is what the label of its objects says.
+    """
 
     number: int
     revision: str
     state: GenerationState
     since: float
+    served: float = 0.0
+    returns: int = 0
 
 
 class Fingerprint(NamedTuple):
@@ -60,6 +67,25 @@ class Orphan(NamedTuple):
     uid: str
 
 
+class Pruned(NamedTuple):
+    """A member that was taken away and was seen to be absent; ``at`` in epoch seconds."""
+
+    id: ObjectId
+    generation: int
+    uid: str
+    at: float
+
+
+class How(Enum):
+    """How an object became a member."""
+
+    MADE = "made"
+    ADOPTED = "adopted"
+    """A person had it taken over from whoever installed it."""
+    REBUILT = "rebuilt"
+    """The ledger was lost: its labels say that it is one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One member of the set.
@@ -69,7 +95,8 @@ class Entry:
     ``digest`` is the content hash of the body last written, empty for Secrets and where that is not known.
     ``cutover_at`` is when its pointer last moved (epoch seconds, 0 for never), ``points_back`` how often
     it had to be pointed back in this handoff. ``orphans`` are what an earlier object of
-    this name left behind.
+    this name left behind. A member that was not made by this ledger's word (``how``) is pruned only once a
+    person has agreed.
     """
 
     id: ObjectId
@@ -83,6 +110,7 @@ class Entry:
     cutover_at: float = 0.0
     points_back: int = 0
     orphans: tuple[Orphan, ...] = ()
+    how: How = How.MADE
 
 
 class IntentKind(Enum):
@@ -113,13 +141,18 @@ class Hold(NamedTuple):
 
 @dataclass(frozen=True)
 class Ledger:
-    """One set's ledger. ``entries`` are all members of generations that are not absent."""
+    """One set's ledger. ``entries`` are all members of generations that are not absent.
+
+    ``acts`` are what people decided, ``pruned`` what was taken away, both oldest first.
+    """
 
     set_name: str
     generations: tuple[Generation, ...] = ()
     entries: Mapping[ObjectId, Entry] = field(default_factory=dict)
     holds: Mapping[str, Hold] = field(default_factory=dict)
     intent: Intent | None = None
+    acts: tuple[Act, ...] = ()
+    pruned: tuple[Pruned, ...] = ()
 
     @property
     def newest(self) -> Generation | None:
@@ -134,5 +167,5 @@ class Ledger:
     @property
     def last_in_service(self) -> Generation | None:
         """The generation that is in service, or was last, or None where none ever was."""
-        served = (GenerationState.IN_SERVICE, GenerationState.RETIRING)
-        return max((g for g in self.generations if g.state in served), key=lambda g: g.since, default=None)
+        standing = [g for g in self.generations if g.state is not GenerationState.ABSENT and g.served]
+        return max(standing, key=lambda g: g.served, default=None)

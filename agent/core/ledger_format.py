@@ -1,10 +1,11 @@
-"""The ledger as text, format 1: a small head that names immutable chunks by their content.
+"""The ledger as text, format 2: a small head that names immutable chunks by their content.
 
-The head is JSON: ``format``, ``set``, ``generations`` and the sections ``entries``, ``holds``, ``intent``. A
-section is ``{"inline": [items]}`` while it is small, else ``{"chunks": [digest, ...]}``; a chunk is
-``{"items": [...]}``. Entries are spread over chunks by the hash of their object id, a chunk that grows too
-large is split in two by the next bit: a change to one object rewrites one chunk. Holds and intents, which
-change as a whole, are cut in sequence. The same ledger always gives the same text.
+The head is JSON: ``format``, ``set``, ``generations`` and the sections ``entries``, ``holds``, ``intent``,
+``acts`` and ``pruned``; format 1 had not the last two. A section is ``{"inline": [items]}`` while it is small,
+else ``{"chunks": [digest, ...]}``; a chunk is ``{"items": [...]}``. Entries are spread over chunks by the hash
+of their object id, a chunk that grows too large is split in two by the next bit: a change to one object
+rewrites one chunk. What changes as a whole or at its end is cut in sequence. The same ledger always gives
+the same text.
 """
 
 from __future__ import annotations
@@ -15,22 +16,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from agent.core.ledger import (
-    Entry,
-    Fingerprint,
-    Generation,
-    GenerationState,
-    Hold,
-    Intent,
-    IntentKind,
-    Ledger,
-    Orphan,
-    Source,
+from agent.core.ledger import Hold, Intent, IntentKind, Ledger
+from agent.core.ledger_items import (
+    act_json,
+    act_of,
+    entry_json,
+    entry_of,
+    generation_json,
+    generations_of,
+    pruned_json,
+    pruned_of,
 )
-from agent.core.model import Body, Form, ObjectId
+from agent.core.model import Body, ObjectId
 from agent.errors import LedgerError
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 DIGEST_LENGTH: Final = 24
 CHUNK_BYTES: Final = 64 * 1024
 """A chunk is split beyond this; a ConfigMap holds 1 MiB, and a change costs one chunk."""
@@ -51,21 +51,23 @@ def encode(ledger: Ledger) -> Encoded:
     """The ledger as text; equal ledgers give equal text."""
     chunks: dict[str, str] = {}
     entries = sorted(ledger.entries.values(), key=lambda entry: entry.id)
-    hashed = [(_bits(entry.id), _dumps(_entry_json(entry))) for entry in entries]
+    hashed = [(_bits(entry.id), _dumps(entry_json(entry))) for entry in entries]
     holds = [_dumps([key, hold.since, hold.reason]) for key, hold in sorted(ledger.holds.items())]
     head: Body = {
         "format": FORMAT,
         "set": ledger.set_name,
-        "generations": [_generation_json(generation) for generation in ledger.generations],
+        "generations": [generation_json(generation) for generation in ledger.generations],
         "entries": _section(_buckets(hashed, 0), chunks),
         "holds": _section(_sequence(holds), chunks),
+        "acts": _section(_sequence([_dumps(act_json(act)) for act in ledger.acts]), chunks),
+        "pruned": _section(_sequence([_dumps(pruned_json(one)) for one in ledger.pruned]), chunks),
     }
     if ledger.intent:
         head["intent"] = {
             "kind": ledger.intent.kind.value,
             "keys": _section(_sequence([_dumps(key) for key in ledger.intent.keys]), chunks),
             "entries": _section(
-                _sequence([_dumps(_entry_json(entry)) for entry in ledger.intent.entries]), chunks
+                _sequence([_dumps(entry_json(entry)) for entry in ledger.intent.entries]), chunks
             ),
         }
     return Encoded(_dumps(head), chunks)
@@ -75,7 +77,8 @@ def chunks_of(head: str) -> frozenset[str]:
     """The digests of the chunks that a head names; raises ``LedgerError`` for a head that cannot be read."""
     read = _head(head)
     intent = read.get("intent") or {}
-    sections = (read.get("entries"), read.get("holds"), intent.get("keys"), intent.get("entries"))
+    own = (read.get(name) for name in ("entries", "holds", "acts", "pruned"))
+    sections = (*own, intent.get("keys"), intent.get("entries"))
     return frozenset(chain.from_iterable((section or {}).get("chunks") or () for section in sections))
 
 
@@ -83,20 +86,22 @@ def decode(set_name: str, head: str, chunks: Mapping[str, str]) -> Ledger:
     """The ledger that ``encode`` wrote.
 
     Raises ``LedgerError`` for a newer format, another set's head, a chunk that is missing or altered, and
-    anything else that is not format 1.
+    anything else that is not in a format from 1 on.
     """
     read = _head(head)
     if read.get("set") != set_name:
         raise LedgerError(f"the ledger of set {set_name} says that it belongs to set {read.get('set')}")
     try:
-        entries = [_entry(item) for item in _items(read["entries"], chunks)]
+        entries = [entry_of(item) for item in _items(read["entries"], chunks)]
         holds = {str(key): Hold(since, reason) for key, since, reason in _items(read["holds"], chunks)}
         return Ledger(
             set_name,
-            tuple(_generation(item) for item in read["generations"]),
+            generations_of(read["generations"], read["format"]),
             {entry.id: entry for entry in entries},
             holds,
             _intent(read.get("intent"), chunks),
+            tuple(act_of(item) for item in _items(read.get("acts") or {}, chunks)),
+            tuple(pruned_of(item) for item in _items(read.get("pruned") or {}, chunks)),
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise LedgerError(
@@ -183,62 +188,11 @@ def _items(section: Body, chunks: Mapping[str, str]) -> Iterator[Any]:
         yield from json.loads(text)["items"]
 
 
-def _entry_json(entry: Entry) -> Body:
-    """Short keys, and none where the value is the default: this is the bulk of the ledger."""
-    known: Body = {
-        "id": list(entry.id),
-        "api": entry.api_version,
-        "gen": entry.generation,
-        "bases": [list(source) for source in entry.bases],
-        "form": entry.form.value,
-    }
-    rest: Body = {
-        "uid": entry.uid,
-        "digest": entry.digest,
-        "seen": list(entry.fingerprint) if entry.fingerprint else None,
-        "cutover": entry.cutover_at,
-        "back": entry.points_back,
-        "orphans": [[*orphan.id, orphan.uid] for orphan in entry.orphans],
-    }
-    return known | {key: value for key, value in rest.items() if value}
-
-
-def _entry(item: Body) -> Entry:
-    group, kind, namespace, name = item["id"]
-    seen = item.get("seen")
-    return Entry(
-        id=ObjectId(group, kind, namespace, name),
-        api_version=item["api"],
-        generation=item["gen"],
-        bases=tuple(Source(commit, file, document) for commit, file, document in item["bases"]),
-        form=Form(item["form"]),
-        uid=item.get("uid", ""),
-        digest=item.get("digest", ""),
-        fingerprint=Fingerprint(*seen) if seen else None,
-        cutover_at=item.get("cutover", 0.0),
-        points_back=item.get("back", 0),
-        orphans=tuple(Orphan(ObjectId(*known), uid) for *known, uid in item.get("orphans", ())),
-    )
-
-
-def _generation_json(generation: Generation) -> Body:
-    return {
-        "number": generation.number,
-        "revision": generation.revision,
-        "state": generation.state.value,
-        "since": generation.since,
-    }
-
-
-def _generation(item: Body) -> Generation:
-    return Generation(item["number"], item["revision"], GenerationState(item["state"]), item["since"])
-
-
 def _intent(item: Body | None, chunks: Mapping[str, str]) -> Intent | None:
     if item is None:
         return None
     return Intent(
         IntentKind(item["kind"]),
         tuple(str(key) for key in _items(item["keys"], chunks)),
-        tuple(_entry(entry) for entry in _items(item["entries"], chunks)),
+        tuple(entry_of(entry) for entry in _items(item["entries"], chunks)),
     )

@@ -18,7 +18,7 @@ def between(
     """The situation of an upgrade from ``base`` (None: nothing yet) to ``head``, for ``make_plan``."""
     wanted = base.manifests if base else {}
     revision = base.revision if base else ""
-    generations = (Generation(1, revision, GenerationState.RETIRING, 0.0),) if base else ()
+    generations = (Generation(1, revision, GenerationState.RETIRING, 0.0, served=1.0),) if base else ()
     head_generation = Generation(len(generations) + 1, head.revision, GenerationState.ROLLING_OUT, 1.0)
     ledger = Ledger(
         set_name=head.set_name,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 
 from agent.core import ledger_format
-from agent.core.ledger import Hold, Intent, IntentKind, Ledger
+from agent.core.ledger import GenerationState, Hold, How, Intent, IntentKind, Ledger, Source
 from agent.core.ledger_format import CHUNK_BYTES, chunks_of, decode, encode
+from agent.core.model import ObjectId
 from agent.errors import LedgerError
 from tests.shell.ledgers import entry, ledger, ledgers
 
@@ -62,9 +64,39 @@ def test_equal_ledgers_give_equal_text_whatever_the_order() -> None:
     assert encode(turned) == encode(one)
 
 
+OLDER = sorted((Path(__file__).parent / "ledgers").glob("format-*"))
+
+
+@pytest.mark.parametrize("folder", OLDER, ids=lambda folder: folder.name)
+def test_a_ledger_that_an_older_version_wrote_is_read_whole(folder: Path) -> None:
+    """Each folder is as that version wrote it: the head, and its chunks by their digests."""
+    head = (folder / "head.json").read_text(encoding="utf-8")
+    assert f"format-{json.loads(head)['format']}" == folder.name
+    chunks = {name: (folder / f"{name}.json").read_text(encoding="utf-8") for name in chunks_of(head)}
+    assert chunks
+    one = decode("shop", head, chunks)
+    assert [(g.number, g.state, g.served) for g in one.generations] == [
+        (1, GenerationState.RETIRING, 1_700_000_050.0),
+        (2, GenerationState.ROLLING_OUT, 0.0),
+    ]
+    assert one.last_in_service == one.generations[0]
+    front = one.entries[ObjectId("networking.k8s.io", "Ingress", "team-1", "front")]
+    assert (len(one.entries), front.points_back, front.cutover_at) == (51, 2, 1_700_000_100.5)
+    assert front.bases == (Source("1" * 40, "old/front.yaml", 1), Source("2" * 40, "new/front.yaml", 3))
+    assert {entry.how for entry in one.entries.values()} == {How.MADE}
+    assert one.holds == {"delete Namespace old": Hold(1_700_000_060.0, "needs approval")}
+    assert one.intent is not None
+    assert one.intent.keys == ("create Secret team-1/key",)
+    assert decode("shop", *encode(one)) == one
+
+
+def test_every_older_format_has_a_folder() -> None:
+    assert [folder.name for folder in OLDER] == [f"format-{n}" for n in range(1, ledger_format.FORMAT)]
+
+
 def test_a_newer_format_is_refused() -> None:
     head = json.dumps({**json.loads(encode(ledger(3)).head), "format": ledger_format.FORMAT + 1})
-    with pytest.raises(LedgerError, match="format 2, this version of Trapeze reads up to 1; upgrade"):
+    with pytest.raises(LedgerError, match="format 3, this version of Trapeze reads up to 2; upgrade"):
         decode("shop", head, {})
 
 

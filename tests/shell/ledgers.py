@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from agent.core.acts import Act, ActKind
 from agent.core.ledger import (
     Entry,
     Fingerprint,
     Generation,
     GenerationState,
     Hold,
+    How,
     Intent,
     IntentKind,
     Ledger,
+    Orphan,
+    Pruned,
     Source,
 )
 from agent.core.model import Form, ObjectId
@@ -35,7 +39,7 @@ def entry(number: int, commit: str = "c0ffee0c0ffee0c0ffee0c0ffee0c0ffee0c0ffe")
 def ledger(count: int, set_name: str = "shop", revision: str = "one") -> Ledger:
     """A ledger of ``count`` entries in one generation."""
     entries = {one.id: one for one in map(entry, range(count))}
-    return Ledger(set_name, (Generation(1, revision, GenerationState.IN_SERVICE, 5.0),), entries)
+    return Ledger(set_name, (Generation(1, revision, GenerationState.IN_SERVICE, 5.0, 5.0),), entries)
 
 
 # Surrogates too: file names in Git are bytes, and need not be valid Unicode.
@@ -55,8 +59,31 @@ _entries = st.builds(
     fingerprint=st.none() | st.builds(Fingerprint, _text, _text, _text),
     cutover_at=_times,
     points_back=st.integers(0, 99),
+    orphans=st.lists(st.builds(Orphan, _ids, _text), max_size=2).map(tuple),
+    how=st.sampled_from(How),
 )
-_generations = st.builds(Generation, st.integers(0), _text, st.sampled_from(GenerationState), _times)
+_generations = st.builds(
+    Generation,
+    st.integers(0),
+    _text,
+    st.sampled_from(GenerationState),
+    _times,
+    _times,
+    st.integers(0, 9),
+)
+_acts = st.builds(
+    Act,
+    kind=st.sampled_from(ActKind),
+    by=_text,
+    at=_times,
+    reason=_text,
+    generation=st.integers(0, 9),
+    revision=_text,
+    step=_text,
+    uid=_text,
+    digest=_text,
+    gate=_text,
+)
 _intents = st.builds(
     Intent,
     st.sampled_from(IntentKind),
@@ -70,5 +97,7 @@ ledgers = st.builds(
     entries=st.lists(_entries, max_size=8).map(lambda some: {one.id: one for one in some}),
     holds=st.dictionaries(_text, st.builds(Hold, _times, _text), max_size=4),
     intent=st.none() | _intents,
+    acts=st.lists(_acts, max_size=3).map(tuple),
+    pruned=st.lists(st.builds(Pruned, _ids, st.integers(0, 9), _text, _times), max_size=3).map(tuple),
 )
 """Any ledger, odd names included."""

@@ -190,7 +190,7 @@ def test_an_altered_or_emptied_ledger_is_refused(cluster: KubeCluster, objects: 
     LedgerStore(cluster, OWN).save(ledger(3), "")
     head = objects.stored[(OWN, "configmaps", "trapeze-shop")]
     text = head["data"]["ledger.json"]
-    head["data"]["ledger.json"] = text.replace('"format":1', '"format":2')
+    head["data"]["ledger.json"] = text.replace('"format":2', '"format":3')
     with pytest.raises(LedgerError, match="upgrade Trapeze"):
         LedgerStore(cluster, OWN).load("shop")
     head["data"] = {}
