@@ -63,3 +63,26 @@ def test_what_names_an_owner_without_blocking_goes_after_it(bench: Bench) -> Non
     bench.apply(owned)
     delete(bench, owner, Propagation.FOREGROUND)
     bench.until("both are gone", lambda: bench.live(owner) is None and bench.live(owned) is None)
+
+
+def test_a_statefulset_made_anew_takes_over_the_pods_that_were_left(bench: Bench) -> None:
+    body = named("apps/v1", "StatefulSet", "db", "shop")
+    template = {**deployment("db", app="db")["spec"]["template"]}
+    selector = {"matchLabels": template["metadata"]["labels"]}
+    body["spec"] = {"replicas": 1, "serviceName": "db", "selector": selector, "template": template}
+
+    def ready() -> Body | None:
+        live = bench.must(body)
+        return live if (live.get("status") or {}).get("availableReplicas") == 1 else None
+
+    bench.apply(body)
+    bench.until("a replica", ready)
+    before = [pod["metadata"]["uid"] for pod in listed(bench, "", "Pod")]
+    delete(bench, body, Propagation.ORPHAN)
+    bench.until("the StatefulSet is gone", lambda: bench.live(body) is None)
+    body["spec"]["podManagementPolicy"] = "Parallel"
+    uid = bench.apply(body)["metadata"]["uid"]
+    bench.until("a replica again", ready)
+    (pod,) = listed(bench, "", "Pod")
+    assert [pod["metadata"]["uid"]] == before
+    assert pod["metadata"]["ownerReferences"][0]["uid"] == uid

@@ -20,7 +20,7 @@ from agent.shell.store import LedgerStore
 from tests.core.histories import ROUTES
 from tests.shell.faults import Hook, Hooked, Killed, Note
 from tests.shell.job import KINDS, SET, Job
-from tests.shell.releases import CONFIG, binding, ingress, namespace, server, web
+from tests.shell.releases import CONFIG, binding, ingress, labelled, namespace, server, web
 
 OLD: Final = (namespace("old"), server("old"), binding("old"))
 NEW: Final = (namespace("new"), server("new"), binding("new"))
@@ -39,10 +39,18 @@ FOREIGN: Final[tuple[Body, ...]] = (
 )
 """Objects of somebody else, with names that the set uses too."""
 
+_V1: Final = "app: web, version: v1"
+_V2: Final = "app: web, version: v2"
+_PLACES: Final = (namespace("front"), namespace("old"), server("old"))
+ORPHANED: Final = (*_PLACES, labelled(_V1), binding("old"))
+BESIDE: Final = (*_PLACES, labelled(_V2), binding("old", role="edit"))
+"""The selector of a Deployment changes, and the role of a binding."""
+
 RELEASES: Final = {
     "first sync": ((), OLD),
     "subject move": (OLD, NEW),
     "pointer cutover": (BLUE, GREEN),
+    "replacement": (ORPHANED, BESIDE),
 }
 
 

@@ -44,14 +44,14 @@ spec:
 """
 
 
-def binding(*namespaces: str) -> str:
+def binding(*namespaces: str, role: str = "view") -> str:
     """A ClusterRoleBinding that keeps its name while its subjects change."""
     subjects = ", ".join(f"{{kind: ServiceAccount, name: api, namespace: {name}}}" for name in namespaces)
     return f"""\
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 metadata: {{name: api-storage}}
-roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}}
+roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: {role}}}
 subjects: [{subjects}]
 """
 
@@ -93,5 +93,29 @@ kind: Service
 metadata: {{name: {name}, namespace: {where}}}
 spec:
   selector: {{app: {name}}}
+  ports: [{{port: 80, targetPort: 8080}}]
+"""
+
+
+def labelled(labels: str, *, selector: str = "", service: str = "", more: str = "") -> str:
+    """A Deployment ``web`` with these labels, behind a Service of the same name."""
+    return f"""\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web, namespace: front}}
+spec:
+  replicas: 2
+  selector: {{matchLabels: {{{selector or labels}}}}}
+  {more}
+  template:
+    metadata: {{labels: {{{labels}}}, annotations: {{standin.dev/ready-after: '2'}}}}
+    spec:
+      containers: [{{name: web, image: "standin/http:1", ports: [{{containerPort: 8080}}]}}]
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: web, namespace: front}}
+spec:
+  selector: {{{service or labels}}}
   ports: [{{port: 80, targetPort: 8080}}]
 """

@@ -8,31 +8,7 @@ from agent.core.model import ObjectId
 from tests.shell.job import Job, reasons
 from tests.shell.judged import Judged
 from tests.shell.releases import binding, namespace, server
-
-
-def web(labels: str, *, selector: str = "", service: str = "", more: str = "") -> str:
-    """A Deployment ``web`` with these labels, behind a Service of the same name."""
-    return f"""\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {{name: web, namespace: front}}
-spec:
-  replicas: 2
-  selector: {{matchLabels: {{{selector or labels}}}}}
-  {more}
-  template:
-    metadata: {{labels: {{{labels}}}, annotations: {{standin.dev/ready-after: '2'}}}}
-    spec:
-      containers: [{{name: web, image: "standin/http:1", ports: [{{containerPort: 8080}}]}}]
----
-apiVersion: v1
-kind: Service
-metadata: {{name: web, namespace: front}}
-spec:
-  selector: {{{service or labels}}}
-  ports: [{{port: 80, targetPort: 8080}}]
-"""
-
+from tests.shell.releases import labelled as web
 
 OLD = "app: web, version: v1"
 NEW = "app: web, version: v2"
@@ -129,7 +105,7 @@ def test_a_role_changes_with_a_bridge_that_holds_the_old_one() -> None:
     new = (
         namespace("old"),
         server("old").replace("standin/http:1", "standin/http:2"),
-        binding("old").replace("view", "edit"),
+        binding("old", role="edit"),
     )
     judged = Judged(old, new)
     written = judged.run()

@@ -8,7 +8,13 @@ from __future__ import annotations
 from typing import Final
 
 from agent.core.model import Body, ObjectId
-from agent.core.simulation.controllers.common import children, digest, owner_reference
+from agent.core.simulation.controllers.common import (
+    children,
+    claim,
+    digest,
+    orphans,
+    owner_reference,
+)
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.tables import dig
 
@@ -28,6 +34,10 @@ def ensure(draft: Draft, workload: Body, label: str) -> tuple[str, str]:
     code = digest(template)
     name = f"{metadata['name']}-{code}"
     key = ObjectId("apps", "ControllerRevision", metadata["namespace"], name)
+    left = [
+        item for item in orphans(draft, "apps", "ControllerRevision", metadata["namespace"]) if item[0] == key
+    ]
+    claim(draft, workload, left, lambda _: True)
     before = draft.get(key)
     if before is None:
         body = {

@@ -5,6 +5,7 @@ https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from agent.core.model import Body, ObjectId
@@ -12,18 +13,22 @@ from agent.core.simulation.controllers import revisions
 from agent.core.simulation.controllers.common import (
     FINISHED,
     Controller,
+    Item,
     available_at,
     children,
+    claim,
     counts,
     is_active,
     is_deleting,
     is_ready,
+    orphans,
     pod_calls,
     set_status,
     spawn,
 )
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import begin_delete
+from agent.core.simulation.selectors import selects
 from agent.core.simulation.tables import dig
 from agent.core.simulation.world import NEVER
 
@@ -35,12 +40,26 @@ def sync(draft: Draft, key: ObjectId) -> float:
     workload = draft.get(key)
     if workload is None or is_deleting(workload):
         return NEVER
+    claim(draft, workload, _strays(draft, key), partial(selects, workload["spec"]["selector"]))
     revision, _ = revisions.ensure(draft, workload, "controller.kubernetes.io/hash")
     uid = workload["metadata"]["uid"]
     pods = {pod_key.name: pod for pod_key, pod in children(draft, uid)}
     refused = _turn(draft, workload, pods, revision)
     due = _write_status(draft, key, workload, [pod for _, pod in children(draft, uid)], revision)
     return min(due, draft.now + RETRY) if refused else due
+
+
+def _strays(draft: Draft, key: ObjectId) -> list[Item]:
+    """Pods that nobody controls and that are named as the StatefulSet would name its own.
+
+    https://kubernetes.io/docs/tasks/run-application/delete-stateful-set/ (with --cascade=orphan)
+    """
+    found = orphans(draft, "", "Pod", key.namespace)
+    return [
+        item
+        for item in found
+        if item[0].name.rpartition("-")[0] == key.name and item[0].name.rpartition("-")[2].isdigit()
+    ]
 
 
 def _turn(draft: Draft, workload: Body, pods: dict[str, Body], revision: str) -> str:
