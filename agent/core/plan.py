@@ -29,7 +29,7 @@ from agent.core.model import Action, Body, Category, Form, LiveObject, Manifest,
 from agent.core.permission import accesses, missing, told, unanswered
 from agent.core.pruning import NAMESPACE, Pruning
 from agent.core.refused import checked
-from agent.core.replacement.gating import beside, granted_first, replacing
+from agent.core.replacement.gating import beside, contents_wanted, granted_first, replacing
 from agent.core.replacement.orphans import of_entry, orphans_left
 from agent.core.sequence import in_order
 from agent.core.situation import Situation
@@ -275,6 +275,7 @@ class Maker:
                 wanted.update(self.gates.trust_questions(key, draft.facets))
         for step in steps:
             wanted.update(accesses(step))
+            wanted.update(contents_wanted(self.situation, step))
             others = [gate for gate in step.closed_gates if gate.name != "empty"]
             if step.verb is Verb.DELETE and step.id.group_kind == NAMESPACE and not others:
                 wanted.add(NamespaceContents(step.id.name))

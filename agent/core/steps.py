@@ -11,7 +11,17 @@ from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
 from agent.core.ledger import Orphan, Source
-from agent.core.model import Action, Body, Category, FieldChange, FieldPath, Finding, Form, ObjectId
+from agent.core.model import (
+    Action,
+    Body,
+    Category,
+    FieldChange,
+    FieldPath,
+    Finding,
+    Form,
+    GroupKind,
+    ObjectId,
+)
 from agent.core.propagation import Propagation
 from agent.core.table_replacements import Way
 
@@ -163,14 +173,20 @@ class NamespaceContents(NamedTuple):
     namespace: str
 
 
-Question: TypeAlias = DryRun | Access | Request | Trust | NamespaceContents
+class KindContents(NamedTuple):
+    """Which objects of this kind stand, whoever made them?"""
+
+    kind: GroupKind
+
+
+Question: TypeAlias = DryRun | Access | Request | Trust | NamespaceContents | KindContents
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What the outside said. ``state``: OPEN yes, HELD no, UNKNOWN could not be asked.
 
-    ``body`` is the dry run's result; ``ids`` the namespace's contents; ``reason`` in words.
+    ``body`` is the dry run's result; ``ids`` the contents of a namespace or kind; ``reason`` in words.
     ``conflict`` names the other field manager, ``immutable`` is set when the server refuses the change
     in place.
     """

@@ -22,6 +22,7 @@ from agent.core.steps import (
     Answers,
     DryRun,
     GateState,
+    KindContents,
     NamespaceContents,
     Plan,
     Question,
@@ -60,7 +61,7 @@ class Asker:
                     return self._request(question)
                 case Trust():
                     return self._trust(question)
-                case NamespaceContents():
+                case NamespaceContents() | KindContents():
                     return self._contents(question)
         except ClusterError as error:
             return Answer(GateState.UNKNOWN, str(error))
@@ -107,7 +108,9 @@ class Asker:
     def _trust(self, question: Trust) -> Answer:
         return trust_answer(self.cluster.verify_serving(*question))
 
-    def _contents(self, question: NamespaceContents) -> Answer:
+    def _contents(self, question: NamespaceContents | KindContents) -> Answer:
+        if isinstance(question, KindContents):
+            return self._objects(question)
         failed = self.observer.discovery.failed
         if failed:
             return discovery_failed(failed)
@@ -119,6 +122,13 @@ class Asker:
         with ThreadPoolExecutor(WORKERS) as pool:
             found = pool.map(lambda r: self._others(r, question.namespace), listable)
             return Answer(GateState.OPEN, ids=tuple(key for keys in found for key in keys))
+
+    def _objects(self, question: KindContents) -> Answer:
+        resource = self.observer.discovery.resources.get(question.kind)
+        if resource is None:
+            return Answer(GateState.UNKNOWN, f"{question.kind} is not served")
+        items = self.cluster.list_metadata(resource).items
+        return Answer(GateState.OPEN, ids=tuple(id_of(body) for body in items))
 
     def _others(self, resource: Resource, namespace: str) -> list[ObjectId]:
         """What stands in the namespace and keeps it."""

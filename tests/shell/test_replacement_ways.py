@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent.core.policy import id_of
 from agent.core.table_replacements import Way
 from tests.shell.job import POLICY, Job, reasons
 from tests.shell.judged import Judged
@@ -199,3 +200,38 @@ def test_every_row_says_what_is_done_and_what_it_costs() -> None:
     rows = POLICY.tables.replacements
     assert {row.way for row in rows} == set(Way) - {Way.HOLD}
     assert [row.kind for row in rows if not (row.says and row.costs)] == []
+
+
+DEFINITION = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: %s
+  names: {plural: things, singular: thing, kind: Thing, listKind: ThingList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+"""
+
+
+def test_a_definition_is_made_anew_only_while_it_has_no_objects() -> None:
+    job = Job()
+    job.release(DEFINITION % "Namespaced")
+    job.run()
+    thing = {"apiVersion": "example.com/v1", "kind": "Thing"}
+    job.apply({**thing, "metadata": {"name": "one", "namespace": "default"}})
+    job.release(DEFINITION % "Cluster")
+    report = job.hold(3)
+    assert report.plan is not None
+    said = reasons(report.plan, "replace CustomResourceDefinition things.example.com")
+    assert "1 of Thing.example.com would be deleted" in said
+    live = job.get("Thing.example.com", "default/one")
+    assert live is not None
+    resource = next(r for kind, r in job.world.discover().resources.items() if kind.kind == "Thing")
+    job.world.delete(resource, id_of(live), uid=live["metadata"]["uid"], resource_version="")
+    job.run()
+    assert job.world.discover().resources[resource.kind].is_namespaced is False

@@ -14,8 +14,9 @@ from agent.core.references import pod_template
 from agent.core.relabel import left_behind
 from agent.core.replacement.bridges import bridge_of, carries, id_of_bridge
 from agent.core.replacement.orphans import adopts, of_entry, unreleased
+from agent.core.replacement.ways import kind_defined
 from agent.core.situation import Foreign, Situation
-from agent.core.steps import Gate, GateState, Step, Verb
+from agent.core.steps import Gate, GateState, KindContents, Step, Verb
 from agent.core.table_replacements import Way
 from agent.core.workloads import labels_of_template
 
@@ -28,17 +29,26 @@ def replacing(gates: Gates, step: Step, facets: tuple[Facet, ...]) -> tuple[Gate
     live, manifest = situation.live.objects[step.id], situation.desired.manifests[step.id]
     if step.way is Way.HOLD or live.is_deleting:
         return ()
-    common = (gates.complete(), *gates.known())
+    own: tuple[Gate, ...] = ()
     match step.way:
         case Way.BRIDGE:
-            return (*common, _bridged(situation, live), *_foreign(situation, facets))
+            own = (_bridged(situation, live), *_foreign(situation, facets))
         case Way.ORPHAN if adopts(situation.policy, manifest, live):
-            return (*common, *gates.selected(step.id))
+            own = gates.selected(step.id)
         case Way.ORPHAN:
-            return (*common, _followed(situation, manifest, live))
+            own = (_followed(situation, manifest, live),)
         case Way.FINISHED:
-            return (*common, _finished(live))
-    return common
+            own = (_finished(live),)
+        case Way.EMPTY:
+            own = (_empty(situation, live),)
+    return (gates.complete(), *gates.known(), *own)
+
+
+def contents_wanted(situation: Situation, step: Step) -> tuple[KindContents, ...]:
+    """The kind whose objects a step would take along, to be asked for."""
+    if step.way is not Way.EMPTY:
+        return ()
+    return (KindContents(kind_defined(situation.live.objects[step.id].body)),)
 
 
 def beside(gates: Gates, manifest: Manifest) -> tuple[Gate, ...]:
@@ -133,6 +143,17 @@ def _beside(situation: Situation, manifest: Manifest) -> Iterator[Manifest]:
     """What Git wants in the same namespace."""
     wanted = situation.desired.manifests.values()
     return (other for other in wanted if other.id.namespace == manifest.id.namespace)
+
+
+def _empty(situation: Situation, live: LiveObject) -> Gate:
+    """With its definition every object of a kind goes."""
+    kind = kind_defined(live.body)
+    wants = f"no {kind} is there, since all would be deleted"
+    answer = situation.answers.get(KindContents(kind))
+    if answer is None or answer.state is not GateState.OPEN:
+        return Gate("empty", wants, GateState.UNKNOWN, answer.reason if answer else "not asked yet")
+    count = f"{len(answer.ids)} of {kind} would be deleted; give the kind another name or group in Git"
+    return gate("empty", wants, [count] if answer.ids else [], wants)
 
 
 def _finished(live: LiveObject) -> Gate:
