@@ -5,6 +5,7 @@ A draft knows nothing of the other objects; the gates that wait for them are set
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from agent.core.behind import reached
@@ -22,6 +23,7 @@ from agent.core.model import (
     Body,
     Category,
     FieldChange,
+    FieldPath,
     Form,
     LiveObject,
     Manifest,
@@ -30,6 +32,7 @@ from agent.core.model import (
 from agent.core.passing import passed
 from agent.core.predecessors import leftovers, with_leftovers
 from agent.core.relabel import with_common
+from agent.core.remnants import remnants, with_parts_of, with_remnants
 from agent.core.replacement.drafting import replaced, why_leaving
 from agent.core.replacement.orphans import as_before, is_orphan
 from agent.core.scaling import as_scaled
@@ -146,6 +149,7 @@ class Drafter:
         if answer and answer.body is not None:
             told = by_server(answer.body, live, manifest, applied, self.situation.policy)
             fields = with_leftovers(self.situation.rules.take_over, live.body, told, offline)
+            fields = with_remnants(fields, offline, self._remnants(live, offline))
         if not fields and self._is_member(live):
             return Draft(Change(manifest.id, Action.NONE, Category.ADDITIVE, "equal by the server's word"))
         if not fields:
@@ -180,7 +184,8 @@ class Drafter:
         if takes:
             steps.append(self._step(manifest, live, Verb.NARROW, takes, Form.FINAL))
         changes = [change for part in parts for change in part.fields]
-        gone = leftovers(self.situation.rules.take_over, live.body, changes)
+        left = leftovers(self.situation.rules.take_over, live.body, changes)
+        gone = tuple(dict.fromkeys((*left, *self._remnants(live, changes))))
         steps = [replace(step, withdraws=gone if step.form is Form.FINAL else ()) for step in steps]
         bodied = [replace(step, body=self._body(step, manifest, live, parts)) for step in steps]
         return with_common(self.situation, parts, bodied)
@@ -234,7 +239,9 @@ class Drafter:
         applied = situation.applied.get(manifest.id, ())
         parts = facets(offline, manifest.body, live.body, applied, situation.policy)
         keep = situation.rules.foreign is Foreign.KEEP
-        body = self._stamped(final(manifest.body, parts, situation.policy, keep_foreign=keep), live)
+        whole = final(manifest.body, parts, situation.policy, keep_foreign=keep)
+        tried = with_parts_of(live.body, whole, self._remnants(live, offline), situation.policy)
+        body = self._stamped(tried, live)
         if not self._is_member(live):
             return body
         metadata = body["metadata"]
@@ -242,6 +249,9 @@ class Drafter:
         commit = {k: v for k, v in live.annotations.items() if k == COMMIT_ANNOTATION}
         stamps = {"labels": labels, "annotations": metadata["annotations"] | commit}
         return {**body, "metadata": metadata | stamps}
+
+    def _remnants(self, live: LiveObject, changes: Iterable[FieldChange]) -> tuple[FieldPath, ...]:
+        return remnants(live.body, changes, self.situation.policy, self.situation.rules.manager)
 
     def _is_member(self, live: LiveObject) -> bool:
         return live.set_name == self.situation.desired.set_name

@@ -10,7 +10,8 @@ import pytest
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.errors import Invalid, NotFound, NotServed
 from agent.shell.cluster import Resource
-from tests.contract.bench import Bench, binding, config_map, deployment, named, namespace, service
+from tests.contract.bench import Bench, binding, config_map, crd, deployment, named, namespace, service
+from tests.rig.pki import Authority
 
 UNKNOWN = Resource(
     GroupKind("example.dev", "Nothing"), ("v1",), "nothings", is_namespaced=True, verbs=frozenset()
@@ -82,6 +83,26 @@ def test_an_object_that_is_wrong_in_itself_is_invalid_and_not_immutable(bench: B
     with pytest.raises(Invalid) as caught:
         bench.apply(body)
     assert not caught.value.is_immutable
+
+
+def test_a_conversion_of_which_only_another_managers_bundle_is_left_is_refused(bench: Bench) -> None:
+    """CustomResourceDefinition: an apply takes out what is its own, and the strategy with it."""
+    client = {"service": {"namespace": "shop", "name": "convert"}}
+    hook = {"clientConfig": client, "conversionReviewVersions": ["v1"]}
+    bench.apply(with_spec(crd(), conversion={"strategy": "Webhook", "webhook": hook}))
+    bundle = {
+        "webhook": {
+            "clientConfig": {"caBundle": Authority.create("contract").bundle},
+            "conversionReviewVersions": ["v1"],
+        }
+    }
+    bench.apply({**crd(), "spec": {"conversion": bundle}}, manager="injector")
+    with pytest.raises(Invalid, match=r"spec\.conversion\.strategy"):
+        bench.dry_run(crd())
+    whole = bench.must(crd())
+    spec = {key: value for key, value in whole["spec"].items() if key != "conversion"}
+    bench.cluster.replace(bench.of(crd()), {**whole, "spec": spec})
+    assert bench.apply(crd())["spec"]["conversion"] == {"strategy": "None"}
 
 
 @pytest.mark.parametrize("verb", ["apply", "dry_run"])
