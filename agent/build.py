@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -120,7 +121,7 @@ def syncer_of(
     return Syncer(
         tools,
         source_of(settings, config, ref),
-        config.rules,
+        replace(config.rules, ledger_namespace=settings.ledger_namespace),
         set_name=config.name,
         take_over=frozenset(config.take_over),
         told=told,

@@ -23,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from agent.core.budget import Budget
 from agent.core.refs import Ref
 from agent.core.situation import Foreign, Rules
 from agent.settings_values import DURATION, ref_of, repo_path, seconds
@@ -88,6 +89,15 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Limits(Table):
+    """How much may be pruned at once."""
+
+    count: int | None = Field(default=None, ge=0, description="So many objects.")
+    percent: float | None = Field(
+        default=None, ge=0, le=100, description="Such a share of all objects that were and are wanted."
+    )
+
+
 class Prune(Table):
     """What may be pruned."""
 
@@ -95,6 +105,11 @@ class Prune(Table):
         default=(),
         description="Kinds (Namespace) or objects (Namespace old) that are pruned without approval; "
         "* where a source without an object shall take all away.",
+    )
+    budget: Limits = Field(
+        default=Limits(),
+        description="A revision that would prune more prunes nothing, and says so. "
+        "Where nothing is said, more than 20 objects that are also more than half of all are too many.",
     )
 
 
@@ -163,4 +178,5 @@ class SetConfig(Table):
             allow_downtime=frozenset(self.allow_downtime),
             foreign=self.foreign_entries,
             take_over=frozenset(self.take_over),
+            budget=Budget(self.prune.budget.count, self.prune.budget.percent),
         )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from agent.core.model import GroupKind, LiveObject, ObjectId
-from agent.core.policy import Policy
+from agent.core.policy import Policy, group_kind_of
 from agent.core.steps import Answer, GateState
 from agent.errors import ClusterError, Conflict, Forbidden, Invalid, Rejected
 
@@ -52,10 +52,14 @@ def discovery_failed(failed: Iterable[str]) -> Answer:
     return Answer(GateState.UNKNOWN, f"discovery of {', '.join(sorted(failed))} failed")
 
 
-def counts_as_content(obj: LiveObject, policy: Policy) -> bool:
-    """Whether an object keeps its namespace: neither owned nor made in every namespace.
+def counts_as_content(obj: LiveObject, policy: Policy, namespaced: Collection[GroupKind]) -> bool:
+    """Whether an object keeps its namespace: it stands by itself, and is not made in every namespace.
 
     What carries the set's label counts too: members that leave have gone before the namespace is asked
-    about, so it is wanted by this revision, or was made anew by somebody else.
+    about, so it is wanted by this revision, or was made anew by somebody else. An owner in the namespace is
+    asked about itself; one that stands outside (``namespaced`` does not name its kind) stays, and what it
+    owns is its own.
     """
-    return not (obj.metadata.get("ownerReferences") or policy.is_incidental(obj.id))
+    owners = obj.metadata.get("ownerReferences") or ()
+    goes_along = bool(owners) and all(group_kind_of(ref) in namespaced for ref in owners)
+    return not (goes_along or policy.is_incidental(obj.id))

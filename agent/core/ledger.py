@@ -96,7 +96,8 @@ class Entry:
     ``cutover_at`` is when its pointer last moved (epoch seconds, 0 for never), ``points_back`` how often
     it had to be pointed back in this handoff. ``orphans`` are what an earlier object of
     this name left behind. A member that was not made by this ledger's word (``how``) is pruned only once a
-    person has agreed.
+    person has agreed. ``is_left``
+    marks what the set wants no more and another set may take (agent/core/neighbours.py).
     """
 
     id: ObjectId
@@ -111,6 +112,7 @@ class Entry:
     points_back: int = 0
     orphans: tuple[Orphan, ...] = ()
     how: How = How.MADE
+    is_left: bool = False
 
 
 class IntentKind(Enum):

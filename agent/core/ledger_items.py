@@ -35,6 +35,7 @@ def entry_json(entry: Entry) -> Body:
         "cutover": entry.cutover_at,
         "back": entry.points_back,
         "orphans": [[*orphan.id, orphan.uid] for orphan in entry.orphans],
+        "left": entry.is_left,
         "how": "" if entry.how is How.MADE else entry.how.value,
     }
     return known | {key: value for key, value in rest.items() if value}
@@ -56,6 +57,7 @@ def entry_of(item: Body) -> Entry:
         cutover_at=item.get("cutover", 0.0),
         points_back=item.get("back", 0),
         orphans=tuple(Orphan(ObjectId(*known), uid) for *known, uid in item.get("orphans", ())),
+        is_left=item.get("left", False),
         how=How(item.get("how", How.MADE.value)),
     )
 

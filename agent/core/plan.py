@@ -23,7 +23,7 @@ from agent.core.diff import two_way
 from agent.core.drafts import Draft, Drafter
 from agent.core.forms import widened
 from agent.core.gates import Gates
-from agent.core.handoff import is_managed, is_ours
+from agent.core.handoff import is_managed
 from agent.core.ledger import Entry
 from agent.core.model import Action, Body, Category, Form, LiveObject, Manifest, ObjectId
 from agent.core.permission import accesses, missing, told, unanswered
@@ -33,6 +33,7 @@ from agent.core.replacement.gating import beside, contents_wanted, granted_first
 from agent.core.replacement.orphans import of_entry, orphans_left
 from agent.core.sequence import in_order
 from agent.core.situation import Situation
+from agent.core.spared import foreign_owner, strays
 from agent.core.stamps import stamped
 from agent.core.steps import (
     Gate,
@@ -133,10 +134,12 @@ class Maker:
         return sorted(self.situation.ledger.entries.keys() - self.situation.desired.manifests.keys())
 
     def _belongs_to_others(self, live: LiveObject) -> bool:
-        """Made anew under the same name, or taken over by another set."""
+        """Made anew under the same name, taken over by another set, or owned by what is no member."""
         entry = self.situation.ledger.entries[live.id]
         own = self.situation.desired.set_name
         if live.set_name not in ("", own) or (entry.uid and entry.uid != live.uid):
+            return True
+        if foreign_owner(self.situation, live):
             return True
         # A write that failed leaves an entry: without uid, or without label and manager, it made nothing.
         is_written = bool(entry.uid) and live.set_name == own
@@ -155,15 +158,13 @@ class Maker:
 
     def _warnings(self) -> Iterator[str]:
         yield from (f"applied before, and no longer in Git: {lost}" for lost in self.situation.lost)
-        for key, obj in sorted(self.situation.live.objects.items()):
-            known = key in self.situation.ledger.entries or key in self.situation.desired.manifests
-            # Controllers copy labels onto what they make (EndpointSlices): that is not ours.
-            if not known and is_ours(obj, self.situation.desired.set_name, self.situation.rules.manager):
-                yield f"{key} is left alone: it carries the set's label, but the ledger does not name it"
+        yield from strays(self.situation)
         for key in self._unwanted():
             live = self.situation.live.get(key)
             if live is not None and key not in self.departures:
-                owner = f"set {live.set_name}" if live.set_name else "somebody else"
+                own = self.situation.desired.set_name
+                owner = foreign_owner(self.situation, live) or "somebody else"
+                owner = f"set {live.set_name}" if live.set_name not in ("", own) else owner
                 yield f"{key} is left alone: it now belongs to {owner}"
             elif live is not None and self.departures[key].steps[0].is_pointer:
                 yield f"{key} is a serving path that this revision gives up"

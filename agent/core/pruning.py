@@ -17,6 +17,7 @@ from agent.core.references import pod_template, uses
 from agent.core.replacement.gating import carried
 from agent.core.replacement.orphans import is_orphan
 from agent.core.situation import Situation
+from agent.core.spared import spared
 from agent.core.steps import Gate, GateState, NamespaceContents
 from agent.core.targets import pointers_of
 
@@ -37,6 +38,7 @@ class Pruning:
         if is_orphan(self.gates.situation, live):
             return (*self.gates.taking, self.unreferenced(live), carried(self.gates.situation, live))
         own = tuple(g for g in (self.ours(live), self.approved(live)) if g is not None)
+        own += spared(self.gates.situation, live, self.gates.leaving)
         if self.gates.situation.policy.unblocks(live.body) or is_dead_webhook(self.gates.situation, live):
             return (self.gates.complete(), *own)
         gates = [*self.gates.taking, *own, self.unreferenced(live)]

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
+from agent.core.budget import Budget
 from agent.core.health import HealthRules
 from agent.core.ledger import Ledger
 from agent.core.model import Body, Desired, Finding, Live, ObjectId
+from agent.core.neighbours import Neighbours
 from agent.core.policy import Policy
 from agent.core.references import Graph
 from agent.core.scaling import scaled_by
@@ -31,7 +33,8 @@ class Rules:
 
     ``settle`` in seconds; ``allow`` are kinds (``Namespace``) or objects (``Namespace old``) that may be
     pruned although policy asks for approval; ``allow_downtime`` are objects (``Deployment ns/name``);
-    ``take_over`` are field managers that the set follows: what they wrote is its own.
+    ``take_over`` are field managers that the set follows: what they wrote is its own. ``budget`` is how much
+    may be pruned at once; ``ledger_namespace`` is where the ledgers live, empty where no cluster is meant.
     """
 
     manager: str
@@ -40,6 +43,8 @@ class Rules:
     allow_downtime: frozenset[str] = frozenset()
     foreign: Foreign = Foreign.HOLD
     take_over: frozenset[str] = frozenset()
+    budget: Budget = field(default_factory=Budget)
+    ledger_namespace: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class Situation:
     ``now`` is in seconds of the Unix epoch, on the clock that the cluster's timestamps are compared with.
     ``lost`` says which of ``applied`` Git no longer has: their entries in shared lists then count as foreign.
     ``refused`` are desired objects that the server would refuse (agent/core/refused.py).
+    ``neighbours`` are the other sets of the cluster.
     ``is_observed`` is False in a preview, where ``live`` is what another revision wants.
     """
 
@@ -64,6 +70,7 @@ class Situation:
     lost: tuple[str, ...] = ()
     is_observed: bool = True
     refused: Mapping[ObjectId, Finding] = field(default_factory=dict)
+    neighbours: Neighbours = field(default_factory=Neighbours)
 
     @cached_property
     def workloads(self) -> Workloads:

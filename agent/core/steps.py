@@ -54,7 +54,20 @@ class Gate:
 
 
 NEEDS_A_PERSON: Final = frozenset(
-    {"accepted", "allowed", "approved", "followed", "foreign", "in-place", "ours", "owned", "owner"}
+    {
+        "accepted",
+        "allowed",
+        "approved",
+        "budget",
+        "followed",
+        "foreign",
+        "in-place",
+        "ours",
+        "owned",
+        "owner",
+        "owning",
+        "protected",
+    }
 )
 """Names of gates that no amount of waiting opens."""
 

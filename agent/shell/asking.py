@@ -134,4 +134,6 @@ class Asker:
         """What stands in the namespace and keeps it."""
         items = self.cluster.list_metadata(resource, namespace).items
         found = (LiveObject(id_of(body), body) for body in items)
-        return [obj.id for obj in found if counts_as_content(obj, self.observer.policy)]
+        served = self.observer.discovery.resources
+        namespaced = {kind for kind, how in served.items() if how.is_namespaced}
+        return [obj.id for obj in found if counts_as_content(obj, self.observer.policy, namespaced)]
