@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agent.core.absence import APISERVICE, CRD
+from agent.core.defining import not_served
 from agent.core.gates import Gates, gate
 from agent.core.model import Finding, GroupKind, Manifest, ObjectId, Severity
 from agent.core.steps import Gate, GateState
@@ -20,7 +21,7 @@ class Creation:
 
     def of(self, manifest: Manifest, *, is_pointer: bool) -> tuple[Gate, ...]:
         """Every gate of a create; a pointer also waits for its backend."""
-        gates = [self.served(manifest.id)]
+        gates = [self.served(manifest)]
         if manifest.id.namespace:
             gates.append(self.housed(manifest.id))
         for pointer in self.gates.serving_pointers(manifest.body) if is_pointer else ():
@@ -31,14 +32,16 @@ class Creation:
             gates += [port] if port else []
         return tuple(gates)
 
-    def served(self, key: ObjectId) -> Gate:
-        """The cluster serves the kind."""
+    def served(self, manifest: Manifest) -> Gate:
+        """The cluster serves the kind, in the version that the object is written in."""
+        key = manifest.id
         live = self.gates.situation.live
         wants = f"the cluster serves {key.group_kind}"
         unknown = live.why_unknown((key.group_kind,))
         if unknown:
             return Gate("served", wants, GateState.UNKNOWN, unknown)
         trouble = [f"{key.group_kind} is not served yet"] if key.group_kind in live.unserved else []
+        trouble += [why] if (why := not_served(self.gates.situation, manifest)) else []
         return gate("served", wants, trouble, wants)
 
     def housed(self, key: ObjectId) -> Gate:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from agent.core.behind import reached
 from agent.core.classify import Facet, FacetKind, classify, facets, pointers_of
+from agent.core.defining import first_form, in_halves
 from agent.core.diff import by_server, three_way
 from agent.core.dryruns import is_refused_in_place, with_answer
 from agent.core.forms import final, widened
@@ -82,6 +83,9 @@ class Drafter:
             is_pointer=self._is_pointer(manifest.body),
         )
         change = Change(manifest.id, Action.CREATE, Category.ADDITIVE, "new")
+        first = first_form(self.situation, manifest)
+        if first is not None:
+            return Draft(change, *in_halves(self.situation, manifest, step, self._stamped(first)))
         if not self.situation.policy.of(manifest.id.group_kind).shared or step.body is None:
             return Draft(change, (step,))
         # What grants or admits is tried before the first write: it may take rights that we do not have.

@@ -9,7 +9,7 @@ from agent.core.facet import SHOWN, Facet, FacetKind, Sides, instances
 from agent.core.fields import rule_at
 from agent.core.model import Category, FieldChange, FieldPath, path_text
 from agent.core.normalize import is_as_defaulted
-from agent.core.paths import covers, instance
+from agent.core.paths import covers
 from agent.core.rules import MISSING
 from agent.core.tables import Placed, PointerRow, SoleRow
 from agent.core.targets import Target, target_of
@@ -40,7 +40,7 @@ def _moves_with(sides: Sides, placed: Placed[PointerRow], path: FieldPath, chang
     if any(covers(sole.pattern, change.path) for sole in sides.kind.sole if _follows(sole, placed)):
         return True
     return any(
-        change.after == setting.value and change.path == instance(placed.pattern_of(setting.path), path)
+        change.after == setting.value and _goes_along(setting.path, placed, path, change)
         for setting in placed.row.arming
     )
 

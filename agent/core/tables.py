@@ -100,6 +100,7 @@ class PointerRow(Row):
     ``request`` is the API path that a real request through the pointer asks, with paths of the object in
     braces (``/apis/{spec.group}/{spec.version}``). ``trust`` is where the CA bundle stands (base64 PEM) that
     the target's certificate must verify with. ``scales``: the holder sets how many replicas the target has.
+    ``later``: a new object is made without the pointer and unarmed, since what serves it may need the object.
     """
 
     target: TargetRow
@@ -108,6 +109,7 @@ class PointerRow(Row):
     request: str = ""
     trust: PathText = ""
     scales: bool = False
+    later: bool = False
 
 
 class SharedRow(Row):

@@ -32,6 +32,14 @@ NODE_PATH = "/api/v1/nodes/node"
 ROLES = {f"node-role.kubernetes.io/{role}": "" for role in ("master", "control-plane", "infra")}
 INJECTOR = "ca-injector"
 LOOK_SECONDS = 4
+LABELLED_BY_THEMSELVES = {
+    ("app", "longhorn-manager"): {
+        f"longhorn.io/{role}": f"longhorn-{role}"
+        for role in ("conversion-webhook", "admission-webhook", "recovery-backend")
+    }
+}
+"""Pods that give themselves labels once they run, by a label of their template; Services select those."""
+
 DROPPED = f"""
 table ip everybody {{
   chain out {{
@@ -168,6 +176,7 @@ def _helpers(cluster: Cluster, stop: threading.Event) -> Iterator[Any]:
     )
     definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     yield partial(_follow, cluster.api, stop, definitions, partial(_trust_conversion, bundle))
+    yield partial(_follow, cluster.api, stop, "/api/v1/pods", _label_themselves)
     yield partial(_follow, cluster.api, stop, "/api/v1/services", _address)
     yield partial(_follow, cluster.api, stop, "/apis/networking.k8s.io/v1/ingresses", _address)
 
@@ -227,6 +236,13 @@ def _address(api: Api, collection: str, body: dict[str, Any]) -> None:
     if is_meant and not (body["status"].get("loadBalancer") or {}).get("ingress"):
         status = {"status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}}
         _patch(api, (collection, "/status"), body, status, STRATEGIC)
+
+
+def _label_themselves(api: Api, collection: str, body: dict[str, Any]) -> None:
+    labels = body["metadata"].get("labels") or {}
+    for (key, value), own in LABELLED_BY_THEMSELVES.items():
+        if labels.get(key) == value and not own.items() <= labels.items():
+            _patch(api, (collection, ""), body, {"metadata": {"labels": own}}, STRATEGIC)
 
 
 def _patch(api: Api, place: tuple[str, str], body: dict[str, Any], patch: Any, content_type: str) -> None:
