@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
 from pydantic import (
     AfterValidator,
@@ -25,8 +25,9 @@ from pydantic import (
 
 from agent.core.budget import Budget
 from agent.core.refs import Ref
-from agent.core.situation import Foreign, Rules
+from agent.core.situation import AfterDeadline, Foreign, Rules, Window
 from agent.settings_values import DURATION, ref_of, repo_path, seconds
+from agent.shell.windows import trigger_of
 
 _DNS_LABEL: Final = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 _OBJECT: Final = r"^[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)? [a-z0-9.:-]+(/[a-z0-9.:-]+)?$"
@@ -113,6 +114,24 @@ class Prune(Table):
     )
 
 
+class WindowConfig(Table):
+    """A maintenance window of a set."""
+
+    cron: str = Field(description="When it opens: minute, hour, day, month, weekday by name, as 0 2 * * sat.")
+    lasts: Duration = Field(description="How long it stays open.")
+    timezone: str = Field(default="UTC", description="The time zone of cron, as Europe/Berlin.")
+
+    @model_validator(mode="after")
+    def _is_known(self) -> Self:
+        trigger_of(self.window)
+        return self
+
+    @property
+    def window(self) -> Window:
+        """The window as a value."""
+        return Window(self.cron, self.lasts, self.timezone)
+
+
 class SetConfig(Table):
     """One set: a path of one Git ref, synced to one cluster. Durations are in seconds once read."""
 
@@ -139,6 +158,20 @@ class SetConfig(Table):
     )
     allow_downtime: tuple[Annotated[str, StringConstraints(pattern=_OBJECT)], ...] = Field(
         default=(), description='Objects whose rollout may stop old pods first, like "Deployment shop/web".'
+    )
+
+    deadline: Duration = Field(
+        default=0.0, description="How long a handoff may take before after_deadline counts; 0 for ever."
+    )
+    after_deadline: AfterDeadline = Field(
+        default=AfterDeadline.HOLD,
+        description="hold: go on waiting; point-back: pointers that moved go back, and none moves any more.",
+    )
+    windows: tuple[WindowConfig, ...] = Field(
+        default=(), description="When pointers may move and things may be taken away; always, without any."
+    )
+    windows_for_all: bool = Field(
+        default=False, description="Whether additive changes wait for a window too."
     )
 
     @model_validator(mode="before")
@@ -179,4 +212,8 @@ class SetConfig(Table):
             foreign=self.foreign_entries,
             take_over=frozenset(self.take_over),
             budget=Budget(self.prune.budget.count, self.prune.budget.percent),
+            deadline=self.deadline,
+            after_deadline=self.after_deadline,
+            windows=tuple(one.window for one in self.windows),
+            windows_for_all=self.windows_for_all,
         )

@@ -33,7 +33,12 @@ def unready(situation: Situation) -> Iterator[str]:
     if absent:
         number, are = len(situation.desired.manifests), "is" if len(absent) == 1 else "are"
         yield f"{len(absent)} of {number} objects {are} not there yet ({absent[0]})"
-    for key in sorted(situation.desired.manifests):
+    yield from unready_of(situation, situation.desired.manifests)
+
+
+def unready_of(situation: Situation, keys: Iterable[ObjectId]) -> Iterator[str]:
+    """Of these objects those that are there and not ready."""
+    for key in sorted(keys):
         obj = situation.live.get(key)
         if obj is not None:
             verdict = health(obj, situation.health)

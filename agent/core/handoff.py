@@ -238,7 +238,8 @@ def with_holds(ledger: Ledger, plan: Plan, failed: Mapping[str, str], now: float
     waits = "; ".join(gate.reason for gate in plan.handover if not gate.is_open)
     if waits and not reasons:
         reasons[f"generation {plan.generation}"] = waits
-    return held(ledger, reasons | dict(failed), now)
+    late = {"deadline": plan.late} if plan.late else {}
+    return held(ledger, reasons | late | dict(failed), now)
 
 
 def held(ledger: Ledger, reasons: Mapping[str, str], now: float) -> Ledger:

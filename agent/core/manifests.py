@@ -13,6 +13,7 @@ from typing import Any, Final
 import orjson
 
 from agent.core.encrypted import encrypted_document
+from agent.core.hookjobs import as_written
 from agent.core.kinds import Kinds, crd_kinds
 from agent.core.model import Body, Desired, Finding, GroupKind, Manifest, ObjectId, Origin, Severity
 from agent.core.yamlread import Document, Reading
@@ -64,9 +65,10 @@ def load(
 
 def as_applied(body: Body, object_id: ObjectId) -> Body | None:
     """A document in the form of ``Manifest.body``, or None where it is not this object."""
-    metadata = body.get("metadata")
-    if not isinstance(metadata, dict):
+    if not isinstance(body.get("metadata"), dict):
         return None
+    body = as_written(body, object_id)
+    metadata = body["metadata"]
     # The group may be an earlier one of the same object: extensions became apps and networking.k8s.io.
     if (body.get("kind"), metadata.get("name")) != (object_id.kind, object_id.name):
         return None

@@ -16,17 +16,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from agent.core.absence import is_readable
-from agent.core.backend import backend
-from agent.core.classify import facets, pointers_of
 from agent.core.creation import Creation
-from agent.core.diff import two_way
+from agent.core.deadline import passed
 from agent.core.drafts import Draft, Drafter
-from agent.core.forms import widened
 from agent.core.gates import Gates
 from agent.core.handoff import is_managed
-from agent.core.ledger import Entry
-from agent.core.model import Action, Body, Category, Form, LiveObject, Manifest, ObjectId
+from agent.core.hooks import Hooks
+from agent.core.model import Action, LiveObject, Manifest, ObjectId
 from agent.core.permission import accesses, missing, told, unanswered
+from agent.core.pointback import PointBack
 from agent.core.pruning import NAMESPACE, Pruning
 from agent.core.refused import checked
 from agent.core.replacement.gating import beside, contents_wanted, granted_first, replacing
@@ -34,18 +32,9 @@ from agent.core.replacement.orphans import of_entry, orphans_left
 from agent.core.sequence import in_order
 from agent.core.situation import Situation
 from agent.core.spared import foreign_owner, strays
-from agent.core.stamps import stamped
-from agent.core.steps import (
-    Gate,
-    GateState,
-    NamespaceContents,
-    Plan,
-    Question,
-    Request,
-    Step,
-    Verb,
-)
+from agent.core.steps import Gate, NamespaceContents, Plan, Question, Step, Verb
 from agent.core.strangers import notes
+from agent.core.timing import timed
 
 
 def make_plan(situation: Situation) -> Plan:
@@ -88,7 +77,9 @@ class Maker:
     def plan(self) -> Plan:
         """The whole plan."""
         drafts = [*self.drafts.values(), *self.departures.values()]
-        steps = in_order(self.situation, self._gated_steps())
+        hooks = Hooks(self.gates)
+        gated = [(step, (*hooks.of(step), *timed(self.situation, step))) for step in self._gated_steps()]
+        steps = in_order(self.situation, [replace(s, gates=(*s.gates, *more)) for s, more in gated])
         denied, questions = missing(self.situation, steps), self._questions(steps)
         closing = (*denied, *unanswered(self.situation, questions))
         changes = [draft.change for draft in drafts]
@@ -107,6 +98,7 @@ class Maker:
             warnings=tuple(self._warnings()),
             handover=self.gates.handover,
             gone=self.gone,
+            late=passed(self.situation),
         )
 
     @cached_property
@@ -117,7 +109,7 @@ class Maker:
         for key, manifest in sorted(self.situation.desired.manifests.items()):
             live = self.situation.live.get(key)
             draft = drafter.update(manifest, live) if live else drafter.create(manifest)
-            back = self._point_back(key, live) if live else None
+            back = PointBack(self.situation, self.generation).step(key, live) if live else None
             out[key] = replace(draft, steps=(back,)) if back else draft
         return out
 
@@ -168,57 +160,8 @@ class Maker:
                 yield f"{key} is left alone: it now belongs to {owner}"
             elif live is not None and self.departures[key].steps[0].is_pointer:
                 yield f"{key} is a serving path that this revision gives up"
+        yield from (late for late in (passed(self.situation),) if late)
         yield from notes(self.situation)
-
-    def _point_back(self, key: ObjectId, live: LiveObject) -> Step | None:
-        """The step that moves a pointer to the old backend when the new one has stopped serving."""
-        entry = self.situation.ledger.entries.get(key)
-        if entry is None or not entry.cutover_at or len(entry.bases) < 2:  # noqa: PLR2004 - old and new
-            return None
-        policy = self.situation.policy
-        now_at = pointers_of(live.body, policy)
-        for old in reversed(self.situation.applied.get(key, ())[:-1]):
-            former = pointers_of(old, policy)
-            if former == now_at or not former:
-                continue
-            seen = [backend(self.situation, pointer.target) for pointer in former]
-            trouble = self._trouble(key, live, entry)
-            if trouble and all(s.ready and s.state is not GateState.UNKNOWN for s in seen):
-                return self._step_back(live, old, trouble, f"{former[0].target}: {seen[0].reason}")
-        return None
-
-    def _trouble(self, key: ObjectId, live: LiveObject, entry: Entry) -> str:
-        """Why the backend that the pointer moved to counts as lost, or empty; unknown is not lost."""
-        for pointer in pointers_of(live.body, self.situation.policy):
-            seen = backend(self.situation, pointer.target)
-            if seen.state is GateState.HELD and seen.ready == 0 and not seen.is_at_rest:
-                return f"{pointer.target} stopped serving: {seen.reason}"
-        answer = self.situation.answers.get(Request(key))
-        age = self.situation.now - entry.cutover_at
-        if answer and answer.state is GateState.HELD and age >= self.situation.rules.settle / 2:
-            return answer.reason
-        return ""
-
-    def _step_back(self, live: LiveObject, old: Body, trouble: str, old_seen: str) -> Step:
-        situation = self.situation
-        desired = situation.desired.manifests[live.id]
-        policy = situation.policy
-        parts = facets(two_way(old, desired.body, policy), desired.body, old, (old,), policy)
-        body = widened(desired.body, old, parts, policy, moved=False)
-        entry = situation.ledger.entries[live.id]
-        return Step(
-            id=live.id,
-            verb=Verb.POINT_BACK,
-            category=Category.REPOINT,
-            form=Form.WIDENED,
-            says=trouble,
-            gates=(Gate("serves", "the old backend still serves", GateState.OPEN, old_seen),),
-            body=stamped(body, situation.desired.set_name, self.generation, situation.desired.revision),
-            bases=entry.bases,
-            uid=live.uid,
-            resource_version=live.resource_version,
-            is_pointer=True,
-        )
 
     @cached_property
     def gates(self) -> Gates:

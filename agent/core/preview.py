@@ -6,6 +6,7 @@ Gates say what they will want, none of them is open by observation.
 from __future__ import annotations
 
 from agent.core.health import HealthRules
+from agent.core.hookjobs import placed, with_hooks_checked
 from agent.core.ledger import Entry, Generation, GenerationState, Ledger, Source
 from agent.core.model import SET_LABEL, Body, Desired, Form, Live, LiveObject, Manifest, ObjectId
 from agent.core.policy import Policy
@@ -16,9 +17,10 @@ def between(
     base: Desired | None, head: Desired, policy: Policy, health: HealthRules, rules: Rules
 ) -> Situation:
     """The situation of an upgrade from ``base`` (None: nothing yet) to ``head``, for ``make_plan``."""
-    wanted = base.manifests if base else {}
     revision = base.revision if base else ""
-    generations = (Generation(1, revision, GenerationState.RETIRING, 0.0, served=1.0),) if base else ()
+    base_generation = Generation(1, revision, GenerationState.RETIRING, 0.0, served=1.0)
+    generations = (base_generation,) if base else ()
+    wanted = placed(base, base_generation).manifests if base else {}
     head_generation = Generation(len(generations) + 1, head.revision, GenerationState.ROLLING_OUT, 1.0)
     ledger = Ledger(
         set_name=head.set_name,
@@ -26,7 +28,7 @@ def between(
         entries={key: _entry(manifest, revision) for key, manifest in wanted.items()},
     )
     return Situation(
-        desired=head,
+        desired=placed(with_hooks_checked(head), head_generation),
         live=Live({key: LiveObject(key, _as_live(key, m, head.set_name)) for key, m in wanted.items()}),
         applied={key: (manifest.body,) for key, manifest in wanted.items()},
         ledger=ledger,

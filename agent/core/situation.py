@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import NamedTuple
 
 from agent.core.budget import Budget
 from agent.core.health import HealthRules
@@ -27,6 +28,34 @@ class Foreign(Enum):
     DROP = "drop"
 
 
+class AfterDeadline(Enum):
+    """What becomes of a handoff whose deadline has passed (agent/core/deadline.py)."""
+
+    HOLD = "hold"
+    """It goes on waiting, and goes on once its gates open."""
+    POINT_BACK = "point-back"
+    """Pointers that moved go back to the old backend; what moves or takes away holds until a person acts."""
+
+
+class Window(NamedTuple):
+    """A maintenance window: ``lasts`` seconds from each time of a cron expression, in a named time zone."""
+
+    cron: str
+    lasts: float
+    timezone: str
+
+    def __str__(self) -> str:
+        """As a person reads it: ``0 2 * * sat for 7200 s (UTC)``."""
+        return f"{self.cron} for {self.lasts:g} s ({self.timezone})"
+
+
+class Span(NamedTuple):
+    """A time during which a window is open, seconds of the Unix epoch; ``end`` is no part of it."""
+
+    start: float
+    end: float
+
+
 @dataclass(frozen=True)
 class Rules:
     """What the set's configuration says to the plan.
@@ -35,6 +64,9 @@ class Rules:
     pruned although policy asks for approval; ``allow_downtime`` are objects (``Deployment ns/name``);
     ``take_over`` are field managers that the set follows: what they wrote is its own. ``budget`` is how much
     may be pruned at once; ``ledger_namespace`` is where the ledgers live, empty where no cluster is meant.
+    ``take_over`` are field managers that the set follows: what they wrote is its own. ``deadline`` is how
+    long a handoff may take, in seconds, 0 for ever. Outside of ``windows`` nothing moves or goes, and with
+    ``windows_for_all`` nothing is written; without any all times are good.
     """
 
     manager: str
@@ -45,6 +77,10 @@ class Rules:
     take_over: frozenset[str] = frozenset()
     budget: Budget = field(default_factory=Budget)
     ledger_namespace: str = ""
+    deadline: float = 0.0
+    after_deadline: AfterDeadline = AfterDeadline.HOLD
+    windows: tuple[Window, ...] = ()
+    windows_for_all: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,6 +91,7 @@ class Situation:
     ``lost`` says which of ``applied`` Git no longer has: their entries in shared lists then count as foreign.
     ``refused`` are desired objects that the server would refuse (agent/core/refused.py).
     ``neighbours`` are the other sets of the cluster.
+    ``spans`` are when the set's windows are open, now and next.
     ``is_observed`` is False in a preview, where ``live`` is what another revision wants.
     """
 
@@ -71,6 +108,7 @@ class Situation:
     is_observed: bool = True
     refused: Mapping[ObjectId, Finding] = field(default_factory=dict)
     neighbours: Neighbours = field(default_factory=Neighbours)
+    spans: tuple[Span, ...] = ()
 
     @cached_property
     def workloads(self) -> Workloads:

@@ -59,8 +59,10 @@ NEEDS_A_PERSON: Final = frozenset(
         "allowed",
         "approved",
         "budget",
+        "deadline",
         "followed",
         "foreign",
+        "hook-failed",
         "in-place",
         "ours",
         "owned",
@@ -222,7 +224,7 @@ class Plan:
     ``requests`` are the bodies of the dry runs asked for. ``generation`` is our number for ``revision``;
     ``base_revision`` is what is in service now, empty at the first sync. ``handover`` are the gates
     that must open before the new generation is in service and the old one may go; ``gone`` are ledger
-    members that nobody wants and that are absent from the cluster.
+    members that nobody wants and that are absent from the cluster; ``late`` says that the deadline passed.
     """
 
     set_name: str
@@ -238,6 +240,7 @@ class Plan:
     warnings: tuple[str, ...] = ()
     handover: tuple[Gate, ...] = ()
     gone: tuple[ObjectId, ...] = ()
+    late: str = ""
 
     @property
     def open_steps(self) -> tuple[Step, ...]:

@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agent.core.hookjobs import is_spent
 from agent.core.ledger import Fingerprint, GenerationState, Ledger
 from agent.core.model import SET_LABEL, Body, LiveObject, ObjectId
 from agent.core.policy import id_of
@@ -73,6 +74,7 @@ def is_quiet(cluster: Cluster, memory: Memory, commit: str, ledger: Ledger) -> b
         gone = members - seen.keys()
         if (
             seen.keys() - members
+            or any(is_spent(obj.body) for obj in own)
             or not _was_absent(gone, commit, memory)
             or any(_has_moved(k, p, ledger, memory) for k, p in seen.items())
         ):

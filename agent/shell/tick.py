@@ -14,6 +14,7 @@ from typing import Protocol
 from agent.core.carrying import closed, next_steps
 from agent.core.handoff import Outcome, held, recovered, take_up, with_holds
 from agent.core.health import HealthRules
+from agent.core.hookjobs import placed, with_hooks_checked
 from agent.core.kinds import KindInfo, Kinds
 from agent.core.ledger import Entry, GenerationState, Ledger
 from agent.core.model import Desired, Live, Manifest, ObjectId
@@ -30,6 +31,7 @@ from agent.shell.quiet import Memory, fingerprint, is_quiet
 from agent.shell.report import Report, State
 from agent.shell.source import Applied
 from agent.shell.store import LedgerStore
+from agent.shell.windows import spans_of
 
 _ROUNDS_OF_QUESTIONS = 4
 
@@ -151,13 +153,14 @@ class Syncer:
         kinds = self._tools.kinds.extended(
             {r.kind: KindInfo(r.plural, r.is_namespaced) for r in discovery.resources.values()}
         )
-        desired = self._source.desired(commit, kinds)
+        desired = with_hooks_checked(self._source.desired(commit, kinds))
         observer = Observer(self._tools.cluster, self._tools.policy, discovery)
         live = observer.look(desired, ledger)
         ledger = recovered(ledger, live, self._rules.manager)
         if not desired.is_refused:
             contents = self._contents(ledger, commit, kinds)
             ledger = take_up(ledger, commit, desired.manifests, contents, self._tools.clock())
+            desired = placed(desired, ledger.newest) if ledger.newest else desired
         return _Look(desired, live, ledger, observer, kinds)
 
     def _contents(
@@ -196,6 +199,7 @@ class Syncer:
 
     def _situation(self, look: _Look) -> Situation:
         applied = self._source.applied(look.ledger.entries.values())
+        now = self._tools.clock()
         return Situation(
             desired=look.desired,
             live=look.live,
@@ -204,8 +208,9 @@ class Syncer:
             policy=self._tools.policy,
             health=self._tools.health,
             rules=self._rules,
-            now=self._tools.clock(),
+            now=now,
             lost=applied.missing,
+            spans=spans_of(self._rules.windows, now),
         )
 
 

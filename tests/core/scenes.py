@@ -18,7 +18,7 @@ from agent.core.policy import id_of
 from agent.core.preview import between
 from agent.core.refused import checked
 from agent.core.situation import Rules, Situation
-from agent.core.steps import Answers, Gate, Plan
+from agent.core.steps import Access, Answer, Answers, Gate, GateState, Plan, Question
 from tests.core.bodies import RULES
 from tests.core.casefiles import shipped
 from tests.core.upgrades import MANAGER, release
@@ -85,8 +85,12 @@ def gates(
 
 
 def planned(situation: Situation) -> Plan:
-    """The plan of the situation."""
-    return Maker(checked(situation)).plan()
+    """The plan of the situation, with every request permitted."""
+    asked = Maker(checked(situation)).plan().questions
+    allowed: dict[Question, Answer] = {
+        question: Answer(GateState.OPEN) for question in asked if isinstance(question, Access)
+    }
+    return Maker(checked(answered(situation, allowed))).plan()
 
 
 def said(gate: Gate | None) -> str:
@@ -114,7 +118,13 @@ def workload(name: str = "web", replicas: int = 2, ready: int | None = None, **s
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
-        "metadata": {"name": name, "namespace": "shop", "uid": f"Deployment-shop-{name}", "generation": 1},
+        "metadata": {
+            "name": name,
+            "namespace": "shop",
+            "uid": f"Deployment-shop-{name}",
+            "generation": 1,
+            "labels": {SET_LABEL: "shop"},
+        },
         "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template},
         "status": {**counts, "readyReplicas": ready, "availableReplicas": ready, **status},
     }
