@@ -1,8 +1,8 @@
 """A sync that kills its own process at a chosen write: `python -m tests.e2e.mortal CONFIG WHEN REQUEST NTH`.
 
 WHEN is `before` (the request never goes out) or `after` (it was answered, and nobody hears of it). REQUEST is
-`VERB KIND NAME`, as in `apply APIService v3.projectcalico.org`; NTH counts such requests from 1. Dry runs
-and reads are not counted.
+`VERB KIND NAME`, as in `apply APIService v3.projectcalico.org`, or `any write`; NTH counts such requests from
+1. Dry runs and reads are not counted.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from agent.shell.cluster import Cluster, Resource
 from agent.shell.report import State
 
 PAUSE = 0.2
+ANY = "any write"
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Mortal:
 
     @contextmanager
     def _write(self, verb: str, resource: Resource, name: str) -> Iterator[None]:
-        is_meant = f"{verb} {resource.kind.kind} {name}" == self._moment.request
+        is_meant = self._moment.request in (f"{verb} {resource.kind.kind} {name}", ANY)
         with self._lock:
             self._seen += is_meant
             is_it = is_meant and self._seen == self._moment.nth

@@ -5,14 +5,15 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
 from tests.e2e.command import ROOT
 from tests.e2e.judges import assert_gone, assert_in_service
-from tests.e2e.mortal import Moment
+from tests.e2e.mortal import ANY, Moment
 from tests.e2e.objects import DENY_BLOCKS
-from tests.e2e.releases import DENY
+from tests.e2e.releases import DENY, Files
 from tests.e2e.results import note
 from tests.e2e.upgrade import SAMPLES, Upgrade
 
@@ -45,15 +46,40 @@ def test_killed_once_same_end_nothing_lost(enterprise_upgrade: Upgrade, moment: 
     handed_over(enterprise_upgrade, [moment], f"killed {moment}")
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_killed_again_and_again_until_nothing_is_left_to_write(upgrade: Upgrade) -> None:
+    """Every process dies, before and after its first, second, third write and so on, round and round."""
+    old, new = upgrade.layout.old_files(), upgrade.layout.new_files(ready_after="2")
+
+    def dying() -> None:
+        kills = 0
+        while _ended(upgrade, Moment(("before", "after")[kills % 2], ANY, kills // 2 % 6 + 1)) != 0:
+            kills += 1
+        assert kills > 15
+
+    judged(upgrade, (old, new), dying, "killed again and again")
+
+
 def handed_over(upgrade: Upgrade, moments: list[str], scenario: str) -> None:
     """A handoff with a deny policy in the way, killed at each moment; judged like one that was not."""
     old = upgrade.layout.old_files(DENY)
     new = upgrade.layout.new_files(blocked_by=DENY_BLOCKS, ready_after="2")
+
+    def dying() -> None:
+        for moment in moments:
+            assert _ended(upgrade, MOMENTS[moment]) == -signal.SIGKILL, moment
+
+    judged(upgrade, (old, new), dying, scenario)
+
+
+def judged(upgrade: Upgrade, releases: tuple[Files, Files], dying: Callable[[], None], scenario: str) -> None:
+    """From one release to the other, through processes that die, to the end."""
+    old, new = releases
     upgrade.start(old)
     with upgrade.watching() as watch:
         upgrade.commit(new, "new release")
-        for moment in moments:
-            killed(upgrade, MOMENTS[moment])
+        dying()
         upgrade.sync()
     verdict = upgrade.judged(watch, old, new)
     note(upgrade.named(scenario), watch.result, verdict)
@@ -65,8 +91,8 @@ def handed_over(upgrade: Upgrade, moments: list[str], scenario: str) -> None:
     assert_gone(upgrade, old, new)
 
 
-def killed(upgrade: Upgrade, moment: Moment) -> None:
-    """Sync in a process that dies at the moment."""
+def _ended(upgrade: Upgrade, moment: Moment) -> int:
+    """Sync in a process that dies at the moment; its return code, 0 where it came to the end first."""
     words = [str(upgrade.config), moment.when, moment.request, str(moment.nth)]
     done = subprocess.run(
         [sys.executable, "-m", "tests.e2e.mortal", *words],
@@ -76,4 +102,5 @@ def killed(upgrade: Upgrade, moment: Moment) -> None:
         timeout=90,
         check=False,
     )
-    assert done.returncode == -signal.SIGKILL, f"{moment}: {done.returncode} {done.stdout} {done.stderr}"
+    assert done.returncode in (0, -signal.SIGKILL), f"{moment}: {done.returncode} {done.stdout} {done.stderr}"
+    return done.returncode
