@@ -3,7 +3,7 @@
 One module for each group of commands; importing it registers them.
 """
 
-from agent.cli import looking, planning, snapshots, syncing, verifying
+from agent.cli import looking, planning, rehearsing, snapshots, syncing, verifying
 from agent.cli.app import app, main
 
-__all__ = ["app", "looking", "main", "planning", "snapshots", "syncing", "verifying"]
+__all__ = ["app", "looking", "main", "planning", "rehearsing", "snapshots", "syncing", "verifying"]

@@ -37,6 +37,26 @@ def three_way(
     ``desired`` lacks goes when one of them had it, ``manager`` owns it or one of its ``predecessors``
     declared it; else it is somebody else's. Empty: no change.
     """
+    if policy.known is None:
+        return _three_way(desired, live, applied, policy, manager, predecessors)
+    inputs = (desired.body, live.body, *applied)
+    key = (tuple(map(id, inputs)), manager, predecessors)
+    if key not in policy.known:
+        # The bodies are kept with what differs: their addresses are their names here.
+        found = _three_way(desired, live, applied, policy, manager, predecessors)
+        policy.known[key] = (inputs, found)
+    changes: tuple[FieldChange, ...] = policy.known[key][1]
+    return changes
+
+
+def _three_way(  # noqa: PLR0917 - what three_way was given
+    desired: Manifest,
+    live: LiveObject,
+    applied: Sequence[Body],
+    policy: Policy,
+    manager: str,
+    predecessors: frozenset[str],
+) -> tuple[FieldChange, ...]:
     kind = policy.of(desired.id.group_kind)
     stood = (*last_applied(predecessors, live.body), *applied)
     others = [body for body in stood if body is not desired.body and body != desired.body]

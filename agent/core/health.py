@@ -110,6 +110,7 @@ class HealthRules:
 
     def __init__(self, rows: Mapping[str, _Row]) -> None:
         self._rows = rows
+        self._known: dict[int, tuple[Body, Health]] | None = None
         self._every = rows.get(EVERY, _NO_ROW)
         self._others = rows.get(OTHERS, _NO_ROW)
 
@@ -133,12 +134,27 @@ class HealthRules:
                 rows.update(dict.fromkeys(row.kind, compiled))
         return HealthRules(rows)
 
+    def remembering(self) -> HealthRules:
+        """The same rules that judge each body once: for a caller who keeps bodies and never changes one."""
+        other = HealthRules(self._rows)
+        other._known = {}
+        return other
+
     def gates_requests(self, kind: GroupKind) -> bool:
         """Whether the API server itself refuses requests unless objects of this kind are Current."""
         return self._of(kind).answers
 
     def judge(self, obj: LiveObject) -> Health:
         """The row of every kind first, then the row of this one."""
+        if self._known is None:
+            return self._judged(obj)
+        found = self._known.get(id(obj.body))
+        if found is None:
+            # The body is kept with its verdict: its address is its name here.
+            found = self._known[id(obj.body)] = (obj.body, self._judged(obj))
+        return found[1]
+
+    def _judged(self, obj: LiveObject) -> Health:
         row = self._of(obj.id.group_kind)
         try:
             general = self._every.first(obj.body, observes=row.observes)

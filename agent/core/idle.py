@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from agent.core.hints import has_tokens_outside
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.references import Reference, pod_template, uses
 from agent.core.situation import Situation
@@ -90,7 +91,11 @@ def users_of_subject(situation: Situation, subject: Body, namespace: str) -> Ite
     user, group = name.removeprefix(_ACCOUNT), name.removeprefix(_ACCOUNTS_OF)
     match subject.get("kind"):
         case "ServiceAccount":
-            yield from users_of_account(situation, str(subject.get("namespace") or namespace), name)
+            place = str(subject.get("namespace") or namespace)
+            yield from users_of_account(situation, place, name)
+            holder = situation.live.get(ObjectId("", "ServiceAccount", place, name))
+            if holder is not None and has_tokens_outside(holder.body):
+                yield f"tokens of {holder.id} outside the cluster (leaves no trace)"
         case "User" if user != name:
             where, _, account = user.partition(":")
             yield from users_of_account(situation, where, account)

@@ -83,6 +83,8 @@ class Policy:
     _programs: Mapping[str, cel.Program]
     _by_kind: dict[GroupKind, KindPolicy] = field(default_factory=dict)
     schemas: Mapping[GroupKind, Schema] = field(default_factory=dict)
+    _naming: dict[GroupKind, frozenset[GroupKind]] = field(default_factory=dict)
+    known: dict[Any, tuple[Any, Any]] | None = None  # what was read of bodies, for who changes none of them
 
     @staticmethod
     def parse(sources: Iterable[tuple[str, Any]]) -> Policy:
@@ -122,6 +124,11 @@ class Policy:
 
     def naming(self, kind: GroupKind) -> frozenset[GroupKind]:
         """The kinds with a field that can name an object of this kind; pods are always among them."""
+        if kind not in self._naming:
+            self._naming[kind] = self._that_name(kind)
+        return self._naming[kind]
+
+    def _that_name(self, kind: GroupKind) -> frozenset[GroupKind]:
         of_pods = {PODS, *(group_kind(row.kind[0]) for row in self.tables.pod_templates)}
         found = {PODS}
         rows: list[tables.PointerRow | tables.ReferenceRow] = [*self.tables.pointers, *self.tables.references]

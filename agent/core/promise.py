@@ -21,7 +21,7 @@ from agent.core.keep_reach import NETWORK_POLICY, PodsKeepTheirReach
 from agent.core.keep_rights import CallersKeepTheirRights, PodsKeepTheirRights
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.rbac import RBAC_GROUP
-from agent.core.serving import CRD, Routes
+from agent.core.serving import CRD, Path, Routes
 from agent.core.states import NAMESPACE, POD, SERVICE, SLICE, Event, State
 from agent.core.terms import Terms
 
@@ -179,6 +179,16 @@ class Checker:
         self._states += 1
         self._broken_states += bool(still or passing)
         return (*new, *passing)
+
+    @property
+    def open_breaks(self) -> frozenset[tuple[str, str]]:
+        """Invariant and subject of everything that is broken in this state."""
+        return frozenset(self._open)
+
+    def capacities(self) -> dict[Path, int | None]:
+        """The ready endpoints in this state of each path that has worked; None where it needs none."""
+        paths = next(i for i in self._invariants if isinstance(i, PathsServe))
+        return {path: paths.court.routes.read(path, self._state).capacity for path in sorted(paths.paths)}
 
     def verdict(self, unseen: Iterable[str] = ()) -> Verdict:
         """What can be said by now; ``unseen`` is what the one who saw the events knows to have missed."""

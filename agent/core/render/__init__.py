@@ -8,6 +8,12 @@ from agent.core.render.as_json import as_json
 from agent.core.render.explain import explained, explained_json, explained_markdown
 from agent.core.render.markdown import COMMENT_LIMIT, markdown
 from agent.core.render.progress import Progress, event_line, waiting, written_lines
+from agent.core.render.rehearsal import (
+    rehearsal_headline,
+    rehearsal_json,
+    rehearsal_markdown,
+    rehearsal_text,
+)
 from agent.core.render.status import status, status_json, status_markdown
 from agent.core.render.text import headline, printed, steps_left, text
 from agent.core.render.verdict import verdict_headline, verdict_json, verdict_markdown, verdict_text
@@ -23,6 +29,10 @@ __all__ = [
     "headline",
     "markdown",
     "printed",
+    "rehearsal_headline",
+    "rehearsal_json",
+    "rehearsal_markdown",
+    "rehearsal_text",
     "status",
     "status_json",
     "status_markdown",

@@ -1,0 +1,83 @@
+"""``rehearse``: an upgrade in a model of the cluster, in every order, with all that can go wrong."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agent import build
+from agent.cli.app import app
+from agent.cli.codes import NOT_SAFE, OK
+from agent.cli.options import (
+    ConfigOption,
+    OrderOption,
+    Output,
+    OutputOption,
+    SetArgument,
+    ad_hoc,
+    chosen_set,
+    ref_named,
+)
+from agent.cli.showing import print_json
+from agent.core import render
+from agent.core.orders import Order
+from agent.core.rehearsal import run as rehearsal
+from agent.core.rehearsal.run import BUDGET, Script
+from agent.settings import DEFAULT_FILE, load_settings
+from agent.shell.embedded import EmbeddedCluster
+
+_START = 1_000.0
+"""When the model's clock starts, in seconds of its own time."""
+
+
+@app.command()
+def rehearse(
+    set_name: SetArgument = "",
+    base: Annotated[str, typer.Option(help="What is in service: a branch, tag or commit.")] = "",
+    head: Annotated[str, typer.Option(help="What is wanted; the set's ref when not given.")] = "",
+    repo: Annotated[str, typer.Option(help="A repo, in place of a configuration.")] = "",
+    path: Annotated[list[str] | None, typer.Option(help="Paths or globs in --repo.")] = None,
+    order: OrderOption = Order.GATED,
+    budget: Annotated[int, typer.Option(min=1, help="Scenes that are visited at most.")] = BUDGET,
+    depth: Annotated[int, typer.Option(min=1, help="Moves that a history has at most.")] = 10**6,
+    seed: Annotated[int, typer.Option(help="Of the random histories beyond the budget.")] = 0,
+    output: OutputOption = Output.TEXT,
+    config: ConfigOption = Path(DEFAULT_FILE),
+) -> int:
+    """What an upgrade would do to every serving path, before anything is written. Exits 3 if it is not safe.
+
+    Pods become ready early, late, never, or are lost again; requests fail, the agent dies, Git changes.
+    """
+    settings = ad_hoc(repo, path or ["."], head) if repo else load_settings(config)
+    chosen = chosen_set(settings, set_name)
+    kinds = build.kinds_of()
+    wanted_source = build.source_of(settings, chosen, ref_named(head) if head else None)
+    wanted = wanted_source.desired(wanted_source.resolve(), kinds)
+    before = None
+    if base:
+        base_source = build.source_of(settings, chosen, ref_named(base))
+        before = base_source.desired(base_source.resolve(), kinds)
+    script = Script(
+        before,
+        wanted,
+        build.policy_of(settings),
+        build.health_of(settings),
+        chosen.rules,
+        order=order,
+        budget=budget,
+        depth=depth,
+        disturbs=order is Order.GATED,
+    )
+    chance = random.Random(seed)  # noqa: S311 - nobody is to be kept from guessing it
+    answer = rehearsal.rehearse(EmbeddedCluster(_START).world, script, chance.randrange)
+    if output is Output.JSON:
+        print_json(render.rehearsal_json(answer))
+    elif output is Output.MARKDOWN:
+        sys.stdout.write(render.rehearsal_markdown(answer))
+    else:
+        sys.stdout.write(render.rehearsal_text(answer))
+    return OK if answer.is_safe else NOT_SAFE

@@ -1,0 +1,131 @@
+"""A rehearsal from beginning to end: stage, exploration, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from agent.core.health import HealthRules
+from agent.core.hints import hint_of, told
+from agent.core.model import Body, Desired, ObjectId
+from agent.core.orders import Order
+from agent.core.policy import Policy
+from agent.core.promise import Checker
+from agent.core.rehearsal.agent import Setup
+from agent.core.rehearsal.answer import (
+    Rehearsal,
+    announced_by,
+    reach_of,
+    rows_of,
+    stories_of,
+    verdict_of,
+    waits_of,
+)
+from agent.core.rehearsal.explore import Explorer
+from agent.core.rehearsal.moves import Options
+from agent.core.rehearsal.scene import Scene, changed_workloads
+from agent.core.rehearsal.stage import Stage, installed
+from agent.core.rehearsal.turn import turn
+from agent.core.serving import Routes
+from agent.core.simulation.world import World
+from agent.core.situation import Rules
+from agent.core.terms import Terms
+
+BUDGET: Final = 2_000
+"""Scenes that are visited unless somebody says how many."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """What is rehearsed: an upgrade of one set, in an order, how far, and with what going wrong."""
+
+    base: Desired | None
+    head: Desired
+    policy: Policy
+    health: HealthRules
+    rules: Rules
+    order: Order = Order.GATED
+    budget: int = BUDGET
+    depth: int = 10**6
+    disturbs: bool = True
+    reduces: bool = True
+    remembers: bool = True
+    """What one body alone tells is worked out once; False is for the test that it makes no difference."""
+
+
+def rehearse(world: World, script: Script, choose: Callable[[int], int] | None = None) -> Rehearsal:
+    """Install the base in ``world`` (a cluster at rest), then go through the upgrade in every way.
+
+    ``choose(n)`` gives a number below n: with it, random histories go on where the budget ends.
+    """
+    setup = _setup(script)
+    stage = installed(world, setup, script.base, script.head)
+    explorer = Explorer(setup, *_start(script, setup, stage))
+    found = explorer.run(choose)
+    first = turn(setup, _scene(script, stage)).plan
+    workloads = changed_workloads(script.base, script.head, script.policy)
+    waits, deadlocks = waits_of(found, workloads)
+    announced = announced_by(first) if script.order is Order.GATED else ()
+    steps, paths = rows_of(found)
+    return Rehearsal(
+        set_name=script.head.set_name,
+        base=script.base.revision if script.base else "",
+        head=script.head.revision,
+        order=script.order.value,
+        verdict=verdict_of(found, announced, deadlocks),
+        reach=reach_of(found),
+        steps=steps,
+        paths=paths,
+        stories=stories_of(found.breaks),
+        losses=stories_of(found.losses),
+        waits=waits,
+        deadlocks=deadlocks,
+        announced=announced,
+        assumed=(*told(_bodies(script.head)), *stage.assumed),
+        missing=stage.missing,
+    )
+
+
+def _setup(script: Script) -> Setup:
+    releases = {one.revision: one for one in (script.base, script.head) if one is not None}
+    if not script.remembers:
+        return Setup(releases, script.policy, script.health, script.rules, script.order)
+    policy = replace(script.policy, known={})
+    return Setup(releases, policy, script.health.remembering(), script.rules, script.order)
+
+
+def _scene(script: Script, stage: Stage) -> Scene:
+    return Scene(stage.world, stage.ledger, script.head.revision)
+
+
+def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, Options]:
+    routes = Routes(setup.policy, setup.health)
+    head = script.head.revision
+
+    def judge(world: World, wanted: str) -> Checker:
+        """Whoever wants another release may lose what only the ones before it had."""
+        others = [one for revision, one in setup.releases.items() if revision != wanted]
+        old: dict[ObjectId, Body] = {}
+        for one in (*others, *([setup.releases[wanted]] if wanted != head else [])):
+            old |= _bodies(one)
+        terms = Terms.between(old, _bodies(setup.releases[wanted]), routes)
+        return Checker(world.objects().items(), routes, terms, version=world.version)
+
+    options = Options(
+        workloads=changed_workloads(script.base, script.head, script.policy),
+        since=stage.world.version,
+        judge=judge,
+        changes=(script.base.revision,) if script.base and script.disturbs else (),
+        hints={key: hint_of(body) for key, body in _bodies(script.head).items()},
+        budget=script.budget,
+        depth=script.depth,
+        faults=script.disturbs,
+        losses=script.disturbs,
+        reduces=script.reduces,
+    )
+    return _scene(script, stage), judge(stage.world, head), options
+
+
+def _bodies(release: Desired) -> dict[ObjectId, Body]:
+    return {key: manifest.body for key, manifest in release.manifests.items()}

@@ -1,0 +1,1 @@
+"""The rehearsal, on small releases whose every scene is visited."""

@@ -1,0 +1,33 @@
+"""What a rehearsal says of small upgrades, in our order and in that of apply-then-prune."""
+
+from __future__ import annotations
+
+from agent.core.orders import Order
+from agent.core.rehearsal.answer import Verdict
+from tests.core.rehearsal.small import BLUE, GREEN, rehearsed, script
+
+
+def test_a_pointer_that_moves_is_kept_in_every_scene_and_comes_to_its_end() -> None:
+    answer = rehearsed(script(BLUE, GREEN, disturbs=False))
+    assert (answer.verdict, answer.is_exhaustive) == (Verdict.KEPT, True)
+    assert answer.stories == ()
+    assert answer.deadlocks == ()
+    (path,) = (row for row in answer.paths if row.path.startswith("Ingress"))
+    assert min(one for one in path.lowest if one is not None) == 2
+
+
+def test_what_waits_for_pods_that_never_become_ready_is_told() -> None:
+    answer = rehearsed(script(BLUE, GREEN, disturbs=False))
+    (wait,) = answer.waits
+    assert wait.workloads == ("Deployment front/green",)
+    assert "cutover Ingress front/front" in dict(wait.steps)
+    assert not wait.needs_a_person
+
+
+def test_apply_then_prune_breaks_and_the_story_is_a_shortest_one() -> None:
+    answer = rehearsed(script(BLUE, GREEN, Order.NAIVE, disturbs=False))
+    assert answer.verdict is Verdict.BROKEN
+    story = next(one for one in answer.stories if one.invariant == "serving path")
+    assert story.subject == "Ingress front/front [shop.example /]"
+    assert len(story.moves) <= 3
+    assert "Service front/green" in story.says
