@@ -6,13 +6,15 @@ https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#conditi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from json import dumps
 from typing import Any, Final
 
-from agent.core.model import Body, ObjectId
+from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.simulation.controllers.common import (
     FINISHED,
     POD,
     Controller,
+    children,
     is_deleting,
     is_ready,
     letters,
@@ -22,6 +24,9 @@ from agent.core.simulation.draft import Draft
 from agent.core.simulation.serving import SERVICE_NAME
 from agent.core.simulation.tables import dig
 from agent.core.simulation.world import NEVER, Event
+
+SLICE: Final = GroupKind("discovery.k8s.io", "EndpointSlice")
+HEADLESS: Final = "service.kubernetes.io/headless"
 
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
@@ -44,18 +49,14 @@ def _selects(service: Body, pod: Body) -> bool:
 
 
 def _has(draft: Draft, service: Body, pod: ObjectId) -> bool:
-    piece = draft.get(_slice_key(service)) or {}
-    return any(row["targetRef"]["name"] == pod.name for row in piece.get("endpoints") or ())
-
-
-def _slice_key(service: Body) -> ObjectId:
-    metadata = service["metadata"]
-    name = f"{metadata['name']}-{letters(int(metadata['uid'][:8], 16))}"
-    return ObjectId("discovery.k8s.io", "EndpointSlice", metadata["namespace"], name)
+    pieces = children(draft, service["metadata"]["uid"], SLICE.kind)
+    return any(
+        row["targetRef"]["name"] == pod.name for _, piece in pieces for row in piece.get("endpoints") or ()
+    )
 
 
 def sync(draft: Draft, key: ObjectId) -> float:
-    """Write the slice of a Service that selects pods."""
+    """Write the slices of a Service that selects pods."""
     service = draft.get(key)
     if service is None or is_deleting(service) or not service["spec"].get("selector"):
         return NEVER
@@ -74,18 +75,55 @@ def sync(draft: Draft, key: ObjectId) -> float:
 
 
 def _write(draft: Draft, service: Body, pods: list[Body]) -> None:
-    key = _slice_key(service)
-    before = draft.get(key)
+    """One slice for each set of port numbers that the pods come to; an empty one where there is no pod.
+
+    staging/src/k8s.io/endpointslice/reconciler.go: slices of ports that are gone are used again.
+    """
+    groups: dict[str, tuple[list[Body], list[Body]]] = {}
+    for pod in pods:
+        ports = _ports(service, pod)
+        groups.setdefault(dumps(ports), (ports, []))[1].append(pod)
+    pieces = sorted(children(draft, service["metadata"]["uid"], SLICE.kind))
+    by_ports = {dumps(body["ports"]): key for key, body in pieces}
+    free = [key for key, body in pieces if dumps(body["ports"]) not in groups]
     always = bool(service["spec"].get("publishNotReadyAddresses"))
-    body = {
-        "apiVersion": "discovery.k8s.io/v1",
-        "kind": "EndpointSlice",
-        "metadata": before["metadata"] if before else _metadata(service, key.name),
-        "addressType": "IPv4",
-        "endpoints": [_endpoint(pod, always=always) for pod in pods],
-        "ports": _ports(service, pods),
+    for words, (ports, mine) in (groups or {"": ([], [])}).items():
+        key = by_ports.get(words) or (free.pop(0) if free else _new_key(draft, service))
+        before = draft.get(key)
+        body = {
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": SLICE.kind,
+            "metadata": _metadata(service, key.name) if before is None else _relabelled(service, before),
+            "addressType": "IPv4",
+            "endpoints": [_endpoint(pod, always=always) for pod in mine],
+            "ports": ports,
+        }
+        draft.put(key, body)
+    for key in free:
+        draft.drop(key)
+
+
+def _new_key(draft: Draft, service: Body) -> ObjectId:
+    metadata = service["metadata"]
+    # The version is another one for each write, so that no two names are one.
+    name = f"{metadata['name']}-{letters(draft.version * 7919)}"
+    return ObjectId(*SLICE, metadata["namespace"], name)
+
+
+def _relabelled(service: Body, before: Body) -> Body:
+    metadata: Body = before["metadata"]
+    labels = _labels(service)
+    return metadata if metadata["labels"] == labels else metadata | {"labels": labels}
+
+
+def _labels(service: Body) -> Body:
+    headless = {HEADLESS: ""} if service["spec"].get("clusterIP") == "None" else {}
+    return {
+        **(service["metadata"].get("labels") or {}),
+        **headless,
+        SERVICE_NAME: service["metadata"]["name"],
+        "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
     }
-    draft.put(key, body)
 
 
 def _metadata(service: Body, name: str) -> Body:
@@ -93,11 +131,7 @@ def _metadata(service: Body, name: str) -> Body:
         "name": name,
         "generateName": f"{service['metadata']['name']}-",
         "namespace": service["metadata"]["namespace"],
-        "labels": {
-            **(service["metadata"].get("labels") or {}),
-            SERVICE_NAME: service["metadata"]["name"],
-            "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
-        },
+        "labels": _labels(service),
         "ownerReferences": [owner_reference(service)],
     }
 
@@ -121,10 +155,10 @@ def _endpoint(pod: Body, *, always: bool) -> Body:
     }
 
 
-def _ports(service: Body, pods: list[Body]) -> list[Body]:
+def _ports(service: Body, pod: Body) -> list[Body]:
     rows = []
     for port in service["spec"].get("ports") or ():
-        number = _number(port.get("targetPort", port["port"]), pods)
+        number = _number(port.get("targetPort", port["port"]), pod)
         if number is not None:
             rows.append(
                 {"name": port.get("name", ""), "port": number, "protocol": port.get("protocol", "TCP")}
@@ -132,15 +166,14 @@ def _ports(service: Body, pods: list[Body]) -> list[Body]:
     return rows
 
 
-def _number(target: Any, pods: list[Body]) -> int | None:
-    """A named port is looked up in the pods' containers."""
+def _number(target: Any, pod: Body) -> int | None:
+    """A named port is looked up in the pod's containers."""
     if isinstance(target, int):
         return target
-    for pod in pods:
-        for container in pod["spec"]["containers"]:
-            for port in container.get("ports") or ():
-                if port.get("name") == target:
-                    return int(port["containerPort"])
+    for container in pod["spec"]["containers"]:
+        for port in container.get("ports") or ():
+            if port.get("name") == target:
+                return int(port["containerPort"])
     return None
 
 
