@@ -187,7 +187,7 @@ class Rights:
             right
             for binding in self._of(subject)
             for rule in self._rules.get(binding.role, ())
-            for right in _expanded(rule, binding.namespace)
+            for right in expanded(rule, binding.namespace)
         )
 
     def _of(self, subject: Subject) -> Iterator[_Binding]:
@@ -259,7 +259,8 @@ def _url_matches(held: str, wanted: str) -> bool:
     return held in (ANY, wanted) or (held.endswith(ANY) and wanted.startswith(held.rstrip(ANY)))
 
 
-def _expanded(rule: Body, namespace: str) -> Iterator[Right]:
+def expanded(rule: Body, namespace: str) -> Iterator[Right]:
+    """One right for each combination that a rule names, in a namespace or (empty) everywhere."""
     names = rule.get("resourceNames") or (None,)
     for verb in rule.get("verbs") or ():
         for group in rule.get("apiGroups") or ():

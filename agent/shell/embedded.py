@@ -31,6 +31,7 @@ MANAGER: Final = "trapeze"
 
 VERBS: Final = frozenset({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"})
 ADMIN: Final = Subject("embedded-admin", frozenset({"system:masters", "system:authenticated"}))
+FORBIDDEN: Final = 403
 LOOK: Final = 0.05
 """Seconds after which a watch that has nothing to tell looks whether it shall stop."""
 
@@ -132,13 +133,18 @@ class EmbeddedCluster:
     def apply(self, resource: Resource, body: Body, *, manager: str, take_over: bool = False) -> Body:
         """Server-side apply."""
         self._may("patch", resource, body)
-        return self._held.write(lambda draft: requests.apply(draft, body, manager, force=take_over))
+        return self._held.write(
+            lambda draft: requests.apply(draft, body, manager, force=take_over, who=self._subject)
+        )
 
     def dry_run(self, resource: Resource, body: Body, *, manager: str, take_over: bool = False) -> Body:
         """What ``apply`` would answer."""
         self._may("patch", resource, body)
         return self._held.write(
-            lambda draft: requests.apply(draft, body, manager, force=take_over, is_dry=True), keep=False
+            lambda draft: requests.apply(
+                draft, body, manager, force=take_over, is_dry=True, who=self._subject
+            ),
+            keep=False,
         )
 
     def delete(
@@ -169,15 +175,17 @@ class EmbeddedCluster:
     def create(self, resource: Resource, body: Body) -> Body:
         """A plain create."""
         self._may("create", resource, body)
-        return self._held.write(lambda draft: requests.create(draft, body, MANAGER))
+        return self._held.write(lambda draft: requests.create(draft, body, MANAGER, self._subject))
 
     def replace(self, resource: Resource, body: Body) -> Body:
         """A plain update."""
         self._may("update", resource, body)
-        return self._held.write(lambda draft: requests.replace(draft, body, MANAGER))
+        return self._held.write(lambda draft: requests.replace(draft, body, MANAGER, self._subject))
 
     def read(self, path: str) -> int:
         """The HTTP status of a GET."""
+        if not self.world.rights().allows(self._subject, Ask("get", path=path)) and discovery.is_url(path):
+            return FORBIDDEN
         return discovery.read_path(self.world, path).status
 
     def verify_serving(self, namespace: str, service: str, port: int, bundle: str) -> str:

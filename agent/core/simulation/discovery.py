@@ -11,7 +11,8 @@ from agent.core.simulation.tables import Served
 from agent.core.simulation.world import State
 from agent.errors import NotServed, Unreachable
 
-ROOTS: Final = ("api", "apis", "healthz", "livez", "readyz", "version")
+ROOTS: Final = ("api", "apis", "healthz", "livez", "readyz", "version", "metrics", "logs")
+OF_GROUPS: Final = ("api", "apis")
 
 
 def served_now(state: State) -> tuple[dict[GroupKind, Served], dict[str, str]]:
@@ -104,6 +105,12 @@ class _Path(NamedTuple):
         head = ["", *parts[1:2]] if parts[0] == "api" else parts[1:3]
         group, version, resource, name = [*head, "", ""][:2] + [*rest, "", ""][:2]
         return cls(group, version, namespace, resource, name)
+
+
+def is_url(path: str) -> bool:
+    """Whether RBAC judges a path as a URL: it names no resource."""
+    asked = path.strip("/").split("/")
+    return asked[0] not in OF_GROUPS or not _Path.of(path).resource
 
 
 def read_path(state: State, path: str) -> Reply:

@@ -9,10 +9,12 @@ from typing import Final, NamedTuple
 
 from agent.core.model import Body, ObjectId
 from agent.core.propagation import Propagation
+from agent.core.rbac import Ask, Subject
 from agent.core.simulation.admission import admitted, check_namespace, check_service_account
 from agent.core.simulation.defaulting import defaulted, without_nulls
 from agent.core.simulation.discovery import find
 from agent.core.simulation.draft import Draft
+from agent.core.simulation.escalation import check_grant
 from agent.core.simulation.fields import Schema
 from agent.core.simulation.ownership import apply as merged
 from agent.core.simulation.ownership import is_same, update
@@ -20,7 +22,7 @@ from agent.core.simulation.schemas import schema_of
 from agent.core.simulation.tables import Served, dig, put
 from agent.core.simulation.validation import check_schema, validate
 from agent.core.simulation.world import id_of, stamp
-from agent.errors import Conflict, Invalid, NotFound, NotServed
+from agent.errors import Conflict, Forbidden, Invalid, NotFound, NotServed
 
 CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer that a CRD gets when it is deleted, until its objects are gone."""
@@ -44,16 +46,17 @@ SERVER_FIELDS: Final = (
 
 
 class Target(NamedTuple):
-    """What a request is about: how its kind is served, whom it names and where that is stored."""
+    """What a request is about: how its kind is served, whom it names, where that is stored and who asks."""
 
     served: Served
     id: ObjectId
     stored: ObjectId
     version: str
     schema: Schema
+    who: Subject | None = None
 
 
-def target(draft: Draft, body: Body, verb: str) -> Target:
+def target(draft: Draft, body: Body, verb: str, who: Subject | None = None) -> Target:
     """Find out where a body goes; raises ``NotServed``, ``Unreachable`` or ``Invalid``."""
     api_version, kind = str(body.get("apiVersion", "")), str(body.get("kind", ""))
     metadata = body.get("metadata") or {}
@@ -67,7 +70,7 @@ def target(draft: Draft, body: Body, verb: str) -> Target:
     if served.is_namespaced != bool(asked.namespace):
         words = "must name a namespace" if served.is_namespaced else "has no namespace"
         raise Invalid(f"{asked}: {served.kind} {words}")
-    return Target(served, asked, stored_id(served, asked), version, schema_of(draft, served, version))
+    return Target(served, asked, stored_id(served, asked), version, schema_of(draft, served, version), who)
 
 
 def stored_id(served: Served, object_id: ObjectId) -> ObjectId:
@@ -82,9 +85,9 @@ def shown(body: Body, served: Served, version: str) -> Body:
     return body if body["apiVersion"] == api_version else body | {"apiVersion": api_version}
 
 
-def create(draft: Draft, body: Body, manager: str = "") -> Body:
-    """A plain create; raises ``Conflict`` where the name is taken."""
-    to = target(draft, body, "create")
+def create(draft: Draft, body: Body, manager: str = "", who: Subject | None = None) -> Body:
+    """A plain create; raises ``Conflict`` where the name is taken. ``who`` None is the control plane."""
+    to = target(draft, body, "create", who)
     if draft.get(to.stored) is not None:
         raise Conflict(f"{to.id} already exists", already_exists=True)
     config = _config(body, to)
@@ -93,10 +96,22 @@ def create(draft: Draft, body: Body, manager: str = "") -> Body:
     return _store(draft, to, None, config)
 
 
-def apply(draft: Draft, body: Body, manager: str, *, force: bool = False, is_dry: bool = False) -> Body:
+def apply(
+    draft: Draft,
+    body: Body,
+    manager: str,
+    *,
+    force: bool = False,
+    is_dry: bool = False,
+    who: Subject | None = None,
+) -> Body:
     """Server-side apply; raises ``Conflict`` naming the managers whose fields it would change."""
-    to = target(draft, body, "patch")
+    to = target(draft, body, "patch", who)
     live = draft.get(to.stored)
+    if live is None and who is not None:
+        ask = Ask("create", to.served.kind.group, to.served.plural, "", to.id.namespace, to.id.name)
+        if not draft.rights().allows(who, ask):
+            raise Forbidden(f"{to.id} is forbidden: {who.user} may not create it")
     _check_preconditions(to, live, body["metadata"])
     config = _config(body, to)
     check_schema(draft, to.served, config)
@@ -109,9 +124,9 @@ def apply(draft: Draft, body: Body, manager: str, *, force: bool = False, is_dry
     return _store(draft, to, live, result.body, is_dry=is_dry)
 
 
-def replace(draft: Draft, body: Body, manager: str) -> Body:
+def replace(draft: Draft, body: Body, manager: str, who: Subject | None = None) -> Body:
     """A plain update; ``metadata.resourceVersion`` and ``uid`` in the body are preconditions."""
-    to = target(draft, body, "update")
+    to = target(draft, body, "update", who)
     live = draft.get(to.stored)
     if live is None:
         raise NotFound(f"{to.id} not found")
@@ -161,6 +176,7 @@ def _store(draft: Draft, to: Target, live: Body | None, body: Body, *, is_dry: b
         return shown(live, to.served, to.version)
     body = admitted(draft, to.served, "CREATE" if live is None else "UPDATE", body, live, is_dry=is_dry)
     validate(draft, to.served, live, body)
+    check_grant(draft, to.who, to.stored, live, body)
     stored = draft.put(to.stored, body)
     if _is_let_go(stored):
         draft.drop(to.stored)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from agent.core.model import ObjectId
+from agent.core.model import Body, ObjectId
 from agent.core.rbac import RBAC_GROUP
 from agent.core.simulation.controllers.common import Controller
 from agent.core.simulation.draft import Draft
@@ -37,8 +37,15 @@ def sync(draft: Draft, key: ObjectId) -> float:
             selects(one, labels) for one in role["aggregationRule"]["clusterRoleSelectors"]
         ):
             rules += [rule for rule in body.get("rules") or () if rule not in rules]
-    draft.put(key, role | {"rules": rules})
+    if rules or not _is_written(role):
+        draft.put(key, role | {"rules": rules})
     return NEVER
+
+
+def _is_written(role: Body) -> bool:
+    """Whether somebody wrote the rules: the controller applies none where it finds none, and theirs stay."""
+    owners = role["metadata"].get("managedFields") or ()
+    return any("f:rules" in (row.get("fieldsV1") or {}) for row in owners)
 
 
 CONTROLLER: Final = Controller("clusterrole-aggregation", calls, sync)
