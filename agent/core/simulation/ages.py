@@ -58,6 +58,7 @@ _OF_ALL: Final[Mapping[str, _Limit]] = {
 
 _LIMITS: Final[Mapping[str, _Limit]] = {
     "made": lambda _timing, _body: None,
+    "bound": lambda timing, _body: timing.pod_start,
     "opened": lambda _timing, _body: 0,
     "started": lambda _timing, body: max(RUN_FOR, _knob(body, "ready-after", "crash", "run-for")),
     "ready": lambda _timing, body: _knob(body, "lose-ready-after"),

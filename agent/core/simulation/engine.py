@@ -18,6 +18,7 @@ from agent.core.simulation.controllers import (
     namespaces,
     replicasets,
     roles,
+    scheduling,
     statefulsets,
     upkeep,
 )
@@ -35,6 +36,7 @@ CONTROLLERS: Final[tuple[Controller, ...]] = (
     daemonsets.CONTROLLER,
     jobs.CONTROLLER,
     upkeep.CONTROLLER,
+    scheduling.CONTROLLER,
     kubelet.CONTROLLER,
     endpointslices.CONTROLLER,
     apiservices.CONTROLLER,

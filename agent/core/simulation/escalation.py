@@ -37,8 +37,8 @@ def check_grant(
     lacking = sorted(map(str, _granted(state, who, object_id, body)))
     if lacking:
         raise Forbidden(
-            f"{object_id} is forbidden: user {who.user!r} is attempting to grant RBAC permissions not currently "
-            f"held: {', '.join(lacking[:3])}"
+            f"{object_id} is forbidden: user {who.user!r} is attempting to grant RBAC permissions not "
+            f"currently held: {', '.join(lacking[:3])}"
         )
 
 

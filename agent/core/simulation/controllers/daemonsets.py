@@ -21,6 +21,7 @@ from agent.core.simulation.controllers.common import (
     set_status,
     spawn,
 )
+from agent.core.simulation.controllers.scheduling import fits
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.tables import dig
@@ -43,7 +44,7 @@ def sync(draft: Draft, key: ObjectId) -> float:
         return NEVER
     _, code = revisions.ensure(draft, workload, revisions.HASH)
     uid = workload["metadata"]["uid"]
-    wanted = len(draft.of("", "Node"))
+    wanted = sum(fits(workload["spec"]["template"]["spec"], node) for node in draft.of("", "Node").values())
     mine = children(draft, uid)
     # A node whose old pod is still ending gets no new one before it is gone.
     refused = _make(draft, workload, wanted - len(mine), code)

@@ -25,6 +25,7 @@ from agent.core.simulation.controllers.common import (
     within,
 )
 from agent.core.simulation.controllers.rollouts import HASH, RECREATE, REVISION, Rollout, size, write_status
+from agent.core.simulation.controllers.scaling import DESIRED, MOST, is_rescaled, sizes
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.selectors import selects
@@ -74,14 +75,15 @@ def _without_hash(template: Body) -> Body:
 
 
 def _sync(draft: Draft, rollout: Rollout) -> float:
-    if not rollout.body["spec"].get("paused"):
+    if rollout.body["spec"].get("paused") or is_rescaled(rollout):
+        for key, number in list(sizes(rollout)):
+            _scale(draft, rollout, key, number)
+    else:
         if rollout.body["spec"]["strategy"]["type"] == RECREATE:
             rollout = _recreate(draft, rollout)
         else:
             rollout = _roll(draft, rollout)
         _clean_up(draft, rollout)
-    elif rollout.new:
-        _scale(draft, rollout, rollout.new[0], rollout.replicas)
     return write_status(draft, _again(draft, rollout))
 
 
@@ -150,14 +152,16 @@ def _available(item: Item) -> int:
 
 def _wanted(rollout: Rollout) -> dict[str, str]:
     """What a ReplicaSet remembers of its Deployment (util/deployment_util.go, SetReplicasAnnotations)."""
-    prefix = "deployment.kubernetes.io"
-    return {f"{prefix}/desired-replicas": str(rollout.replicas), f"{prefix}/max-replicas": str(rollout.most)}
+    return {DESIRED: str(rollout.replicas), MOST: str(rollout.most)}
 
 
 def _scale(draft: Draft, rollout: Rollout, key: ObjectId, replicas: int) -> None:
     body = draft.get(key)
-    if body is not None and body["spec"]["replicas"] != replicas:
-        notes = {**(body["metadata"].get("annotations") or {}), **_wanted(rollout)}
+    notes = {**(dig(body, ("metadata", "annotations")) or {}), **_wanted(rollout)}
+    if body is not None and (body["spec"]["replicas"], body["metadata"].get("annotations")) != (
+        replicas,
+        notes,
+    ):
         draft.put(key, put(put(body, ("spec", "replicas"), replicas), ("metadata", "annotations"), notes))
 
 

@@ -67,11 +67,11 @@ def sync(draft: Draft, key: ObjectId) -> float:
         return NEVER
     if is_deleting(pod):
         return _end(draft, key, pod)
-    if dig(pod, ("status", "phase")) in FINISHED:
+    if dig(pod, ("status", "phase")) in FINISHED or not pod["spec"].get("nodeName"):
         return NEVER
     uid = pod["metadata"]["uid"]
     if draft.marked(uid, "started") is None:
-        due = (draft.marked(uid, "created") or 0) + draft.timing.pod_start
+        due = (draft.marked(uid, "bound") or draft.marked(uid, "created") or 0) + draft.timing.pod_start
         reason = "" if draft.now < due else _unmounted(draft, pod)
         if draft.now < due or reason:
             _write_waiting(draft, key, pod, reason)

@@ -78,10 +78,8 @@ def _turn(draft: Draft, workload: Body, pods: dict[str, Body], revision: str) ->
             if refused or is_ordered:
                 return refused
         elif is_ordered and (is_deleting(pod) or available_at(draft, pod, min_ready) > draft.now):
-            # A pod of an old template that is not ready may be the one to replace: that is looked at below.
-            if revisions.of_pod(pod) == revision or is_deleting(pod):
-                return ""
-            break
+            # Also where it is the one to replace: an update that is stuck stays so ("Forced rollback").
+            return ""
     surplus = sorted((pod_name for pod_name in pods if pod_name not in names), key=_ordinal, reverse=True)
     for pod_name in surplus:
         begin_delete(draft, ObjectId("", "Pod", workload["metadata"]["namespace"], pod_name))
@@ -109,6 +107,21 @@ def _replace_old(draft: Draft, workload: Body, pods: dict[str, Body], revision: 
             return
 
 
+def _template(draft: Draft, workload: Body, number: int, revision: str) -> tuple[Body, str]:
+    """What a pod is made from: below the partition still what the set had before.
+
+    pkg/controller/statefulset/stateful_set_utils.go, newVersionedStatefulSetPod.
+    """
+    spec, current = workload["spec"], dig(workload, ("status", "currentRevision"))
+    partition = dig(spec, ("updateStrategy", "rollingUpdate", "partition")) or 0
+    if number >= partition or not current or current == revision:
+        return spec["template"], revision
+    kept = draft.get(ObjectId("apps", "ControllerRevision", workload["metadata"]["namespace"], current))
+    if kept is None:
+        return spec["template"], revision
+    return {key: value for key, value in kept["data"]["spec"]["template"].items() if key != "$patch"}, current
+
+
 def _ordinal(pod_name: str) -> int:
     return int(pod_name.rpartition("-")[2])
 
@@ -127,7 +140,7 @@ def _make(draft: Draft, workload: Body, number: int, revision: str) -> str:
             finalizers = {"finalizers": ["kubernetes.io/pvc-protection"]}
             body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "spec": template["spec"]}
             draft.put(key, body | {"metadata": named | finalizers})
-    template = spec["template"]
+    template, revision = _template(draft, workload, number, revision)
     given = template["spec"].get("volumes") or []
     address = {"hostname": name} | ({"subdomain": spec["serviceName"]} if spec.get("serviceName") else {})
     rest = {"volumes": [*given, *volumes]} if volumes else {}
