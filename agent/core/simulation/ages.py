@@ -63,6 +63,8 @@ _LIMITS: Final[Mapping[str, _Limit]] = {
     "started": lambda _timing, body: max(RUN_FOR, _knob(body, "ready-after", "crash", "run-for")),
     "ready": lambda _timing, body: _knob(body, "lose-ready-after"),
     "progress": lambda _timing, body: float(dig(body, ("spec", "progressDeadlineSeconds")) or 0),
+    "begun": lambda _timing, body: float(dig(body, ("spec", "activeDeadlineSeconds")) or 0),
+    "ended": lambda _timing, body: float(dig(body, ("spec", "ttlSecondsAfterFinished")) or 0),
     "differs": lambda timing, _body: timing.availability,
 }
 

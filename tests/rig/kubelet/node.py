@@ -11,7 +11,7 @@ from tests.rig import components, netns
 from tests.rig.api import STRATEGIC, Api, ApiError
 from tests.rig.kubelet import volumes
 from tests.rig.kubelet.pod import Pod
-from tests.rig.kubelet.scheduling import CAPACITY, why_not
+from tests.rig.kubelet.scheduling import CAPACITY, MACHINE, why_not
 from tests.rig.kubelet.status import condition, now
 from tests.rig.pki import Authority, KeyPair
 from tests.rig.resources import Resources
@@ -56,7 +56,7 @@ class Node:
         self.admin.patch(NODE, {"spec": {"taints": None}})
 
     def _write_node(self, capacity: int) -> None:
-        room = {"pods": str(capacity), "cpu": "64", "memory": "256Gi", "ephemeral-storage": "1Ti"}
+        room = {"pods": str(capacity), **MACHINE, "ephemeral-storage": "1Ti"}
         names = {"MemoryPressure": False, "DiskPressure": False, "PIDPressure": False, "Ready": True}
         reason = "StandInReady"
         body = {

@@ -1,8 +1,12 @@
-"""Whether a pod fits on the node: room for so many pods, host ports, node labels."""
+"""Whether a pod fits on the node: room for so many pods, host ports, node labels, cpu and memory."""
 
+from decimal import Decimal
 from typing import Any
 
+from agent.core.quantity import amount
+
 CAPACITY = 200
+MACHINE = {"cpu": "64", "memory": "256Gi"}
 
 
 def why_not(
@@ -19,7 +23,17 @@ def why_not(
     taken = {port for row in standing for port in host_ports(row)}
     if taken & host_ports(pod):
         return f"{prefix}node(s) didn't have free ports for the requested pod ports."
+    for resource, limit in MACHINE.items():
+        asked, there = requested(pod, resource), amount(limit) or Decimal(0)
+        if asked and asked + sum(requested(row, resource) for row in standing) > there:
+            return f"{prefix}Insufficient {resource}."
     return None
+
+
+def requested(pod: dict[str, Any], resource: str) -> Decimal:
+    """Return how much of the machine the pod's containers ask for together."""
+    rows = [row.get("resources", {}).get("requests", {}) for row in pod["spec"]["containers"]]
+    return sum((amount(row.get(resource, 0)) or Decimal(0) for row in rows), Decimal(0))
 
 
 def host_ports(pod: dict[str, Any]) -> set[tuple[str, int]]:

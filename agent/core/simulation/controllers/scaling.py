@@ -51,7 +51,7 @@ def _is_saturated(rollout: Rollout, new: Item) -> bool:
 
 
 def _shares(rollout: Rollout, active: list[Item]) -> Iterator[tuple[ObjectId, int]]:
-    """The biggest first, of two alike the newer when growing and the older when shrinking; it gets the rest."""
+    """The biggest first, of two alike the newer when growing, the older when shrinking; it gets the rest."""
     most = rollout.most if rollout.replicas else 0
     missing = most - sum(size(item) for item in active)
     active.sort(key=_age, reverse=missing > 0)
@@ -71,8 +71,7 @@ def _shares(rollout: Rollout, active: list[Item]) -> Iterator[tuple[ObjectId, in
 def _share(rollout: Rollout, item: Item, most: int) -> int:
     if not rollout.replicas:
         return -size(item)
-    before = int(
-        dig(item[1], ("metadata", "annotations", MOST)) or dig(rollout.body, ("status", "replicas")) or most
-    )
+    noted = dig(item[1], ("metadata", "annotations", MOST))
+    before = int(noted or dig(rollout.body, ("status", "replicas")) or most)
     # Rounded half away from zero, as Go's integer.RoundToInt32.
     return int(size(item) * most / before + 0.5) - size(item)
