@@ -45,7 +45,7 @@ def versions(bench: Bench) -> dict[str, str]:
 
 
 NEVER = {"never_ready": "true"}
-ON_DELETE = {"updateStrategy": {"type": "OnDelete"}}
+ON_DELETE: dict[str, Any] = {"updateStrategy": {"type": "OnDelete"}}
 
 
 def test_pods_of_a_stateful_set_have_their_numbers(bench: Bench) -> None:
@@ -97,7 +97,7 @@ def pod_of(name: str) -> Body:
 
 
 def test_pods_below_the_partition_stay_old(bench: Bench) -> None:
-    parted = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}
+    parted: dict[str, Any] = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}
     settle(bench, stateful(**parted), 2)
     bench.apply(stateful("v2", **parted))
     bench.until("the upper one", lambda: versions(bench) == {"db-0": "v1", "db-1": "v2"})
@@ -108,7 +108,7 @@ def test_pods_below_the_partition_stay_old(bench: Bench) -> None:
 
 
 def test_a_pod_below_the_partition_comes_again_as_it_was(bench: Bench) -> None:
-    parted = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}
+    parted: dict[str, Any] = {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}}
     settle(bench, stateful(**parted), 2)
     bench.apply(stateful("v2", **parted))
     bench.until(
@@ -160,7 +160,7 @@ def test_a_daemon_set_ends_the_old_pod_first(bench: Bench) -> None:
 
 
 def test_a_daemon_set_with_surge_keeps_the_old_pod_until_the_new_one_is_ready(bench: Bench) -> None:
-    surging = {
+    surging: dict[str, Any] = {
         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
     }
     settle(bench, daemon(**surging), 1)
