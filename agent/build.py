@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,10 +17,12 @@ from agent.core.policy import Policy
 from agent.core.redact import SECRETS
 from agent.core.refs import Ref
 from agent.core.serving import Routes
+from agent.core.validation.structures import Structures
+from agent.errors import ConfigError
 from agent.settings import SetConfig, Settings
 from agent.shell.cluster import Cluster
 from agent.shell.kube import connect
-from agent.shell.policies import load_policy, read_tables, shipped_folder
+from agent.shell.policies import load_policy, load_structures, read_tables, shipped_folder
 from agent.shell.recorded import Announcer
 from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.repo import Repo
@@ -53,6 +56,16 @@ def kinds_of() -> Kinds:
     """The built-in kinds, for what no cluster says."""
     shipped = dict(_shipped())
     return Kinds.from_table(shipped["kinds.yaml"], shipped["moves.yaml"])
+
+
+def structures_of(kubernetes: str = "") -> Structures:
+    """The shipped schemas, for that version of Kubernetes in place of their own. Raises ConfigError."""
+    shipped = load_structures()
+    if not kubernetes:
+        return shipped
+    if not re.fullmatch(r"v?1\.\d+(\.\d+)?", kubernetes):
+        raise ConfigError(f"--kubernetes {kubernetes}: write a version like 1.29")
+    return replace(shipped, version=kubernetes)
 
 
 def _shipped() -> list[tuple[str, Any]]:

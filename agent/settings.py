@@ -13,8 +13,9 @@ from pydantic import Field, ValidationError, model_validator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+from agent.core.nearest import nearest
 from agent.errors import ConfigError
-from agent.settings_errors import nearest, said
+from agent.settings_errors import said
 from agent.settings_set import PATTERNS, ConfigPath, DnsLabel, Duration, SetConfig, Table
 
 __all__ = ["DEFAULT_FILE", "SetConfig", "Settings", "load_settings", "schema_text", "settings_of"]

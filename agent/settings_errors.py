@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, get_args
 
 from pydantic import BaseModel, ValidationError
+
+from agent.core.nearest import nearest
 
 _LONGEST_VALUE: Final = 60
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@\s]+(?=@)")
@@ -45,12 +46,6 @@ def _allowed(detail: Any, patterns: Mapping[str, str]) -> str:
         return "at least one is needed"
     message: str = detail["msg"].removeprefix("Value error, ")
     return message[:1].lower() + message[1:]
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """``, did you mean X?`` for the known word that is most alike, or nothing."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f", did you mean {close[0]}?" if close else ""
 
 
 def _is_machinery(part: str | int) -> bool:

@@ -3,7 +3,17 @@
 One module for each group of commands; importing it registers them.
 """
 
-from agent.cli import looking, planning, rehearsing, snapshots, syncing, verifying
+from agent.cli import looking, planning, rehearsing, snapshots, syncing, validating, verifying
 from agent.cli.app import app, main
 
-__all__ = ["app", "looking", "main", "planning", "rehearsing", "snapshots", "syncing", "verifying"]
+__all__ = [
+    "app",
+    "looking",
+    "main",
+    "planning",
+    "rehearsing",
+    "snapshots",
+    "syncing",
+    "validating",
+    "verifying",
+]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import cache
 from typing import Final, TypeAlias
 
 from agent.core.model import FieldPath, PathPart
@@ -27,6 +28,7 @@ Pattern: TypeAlias = tuple[PatternPart, ...]
 _PART: Final = re.compile(r"\[\]|\['([^']+)'\]|\.([^.\[\]']+)")
 
 
+@cache
 def parse_pattern(text: str) -> Pattern:
     """The parts of a written pattern; raises ValueError that quotes the text where it is not one."""
     parts: list[PatternPart] = []

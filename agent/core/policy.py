@@ -190,18 +190,24 @@ class Policy:
             for row in self.tables.protection
         )
 
-    def _gather(self, kind: GroupKind) -> KindPolicy:
-        templates = [parse_pattern(row.path) for row in self.tables.pod_templates if row.kind[0] == str(kind)]
-        template = templates[0] if templates else None
+    def placed(self, rows: tuple[RowT, ...], kind: GroupKind) -> tuple[Placed[RowT], ...]:
+        """The rows of a table that speak of this kind, with their whole paths."""
+        template = self._template(kind)
+        out = []
+        for row in rows:
+            if row.kind[0] in {str(kind), "*"}:
+                out.append(Placed(row, parse_pattern(row.path)))
+            elif row.kind[0] == "pods" and template is not None:
+                out.append(Placed(row, template + parse_pattern(row.path), template))
+        return tuple(out)
 
+    def _template(self, kind: GroupKind) -> Pattern | None:
+        rows = self.tables.pod_templates
+        return next((parse_pattern(row.path) for row in rows if row.kind[0] == str(kind)), None)
+
+    def _gather(self, kind: GroupKind) -> KindPolicy:
         def placed(rows: tuple[RowT, ...]) -> tuple[Placed[RowT], ...]:
-            out = []
-            for row in rows:
-                if row.kind[0] in {str(kind), "*"}:
-                    out.append(Placed(row, parse_pattern(row.path)))
-                elif row.kind[0] == "pods" and template is not None:
-                    out.append(Placed(row, template + parse_pattern(row.path), template))
-            return tuple(out)
+            return self.placed(rows, kind)
 
         own = self.tables
         ignored = placed(own.ignored)
@@ -220,7 +226,7 @@ class Policy:
         )
         return KindPolicy(
             rules=rules,
-            pod_template=template,
+            pod_template=self._template(kind),
             ignored_when=tuple(p for p in ignored if p.row.when),
             folds=placed(own.folds),
             pointers=placed(own.pointers),

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from agent.core.fields import find
 from agent.core.kinds import CRD
-from agent.core.model import Desired, Finding, Manifest, ObjectId, Severity, path_text
+from agent.core.model import Desired, Finding, Manifest, ObjectId, path_text
 from agent.core.normalize import duplicates
 from agent.core.policy import Policy
 from agent.core.schemas import defined
 from agent.core.situation import Situation
+from agent.core.validation.problem import Problem, raw_path
 
 
 def checked(situation: Situation) -> Situation:
@@ -28,45 +29,54 @@ def checked(situation: Situation) -> Situation:
     )
     situation = replace(situation, policy=situation.policy.with_schemas(schemas)) if schemas else situation
     situation = _without_misshapen(situation)
-    refused = dict(_refused(situation.desired, situation.policy))
-    if not refused:
+    twice_named = dict(_refused(situation.desired, situation.policy))
+    refused = {**situation.refused, **twice_named}
+    if not twice_named:
         return situation
-    findings = (*situation.desired.findings, *refused.values())
+    findings = (*situation.desired.findings, *twice_named.values())
     return replace(situation, desired=replace(situation.desired, findings=findings), refused=refused)
 
 
 def _without_misshapen(situation: Situation) -> Situation:
     """The situation without objects whose fields are not what their kind has: no rule could read them."""
     policy, desired = situation.policy, situation.desired
-    wrong = {key: said for key, m in desired.manifests.items() if (said := _misshapen(m, policy))}
+    wrong = {key: said for key, m in desired.manifests.items() if (said := misshapen(m, policy))}
     if not wrong:
         return situation
-    findings = (*desired.findings, *(wrong[key] for key in sorted(wrong)))
+    findings = (*desired.findings, *(wrong[key].finding(desired.manifests[key]) for key in sorted(wrong)))
     kept = {key: manifest for key, manifest in desired.manifests.items() if key not in wrong}
     return replace(situation, desired=replace(desired, manifests=kept, findings=findings))
 
 
-def _misshapen(manifest: Manifest, policy: Policy) -> Finding | None:
+def misshapen(manifest: Manifest, policy: Policy) -> Problem | None:
+    """The first field that is no map, or no list, where the tables say that it is one."""
     kind = policy.of(manifest.id.group_kind)
     for placed in kind.shapes:
         for path, value in find(manifest.body, placed.pattern, kind.rules):
             wanted = dict if placed.row.type == "map" else list
             if value is not None and not isinstance(value, wanted):
-                message = f"{manifest.id}: {path_text(path)} is no {placed.row.type}"
                 remedy = f"write it as {manifest.id.kind} has it; the API server refuses it"
-                return Finding(Severity.OBJECT, message, manifest.origin, remedy)
+                at = raw_path(path, manifest.body)
+                return Problem("shape", at, f"is no {placed.row.type}", remedy)
     return None
+
+
+def twice(manifest: Manifest, policy: Policy) -> Problem | None:
+    """Entries that stand twice in a list with merge keys.
+
+    Source: kubernetes.io/docs/reference/using-api/server-side-apply (keys of a map list are unique).
+    """
+    paths = list(duplicates(manifest.body, policy))
+    if not paths:
+        return None
+    told = ", ".join(map(path_text, paths))
+    remedy = "keep one of the two: of entries with one key the server takes none"
+    at = raw_path(paths[0], manifest.body)
+    return Problem("twice", at, "stands twice in its list", remedy, where=told)
 
 
 def _refused(desired: Desired, policy: Policy) -> Iterator[tuple[ObjectId, Finding]]:
     for key, manifest in sorted(desired.manifests.items()):
-        twice = [path_text(path) for path in duplicates(manifest.body, policy)]
-        if twice:
-            yield key, _finding(manifest, twice)
-
-
-def _finding(manifest: Manifest, twice: list[str]) -> Finding:
-    """Source: kubernetes.io/docs/reference/using-api/server-side-apply (keys of a map list are unique)."""
-    message = f"{manifest.id}: {', '.join(twice)} stands twice in its list"
-    remedy = "keep one of the two: of entries with one key the server takes none"
-    return Finding(Severity.OBJECT, message, manifest.origin, remedy)
+        problem = twice(manifest, policy)
+        if problem is not None:
+            yield key, problem.finding(manifest)

@@ -15,6 +15,7 @@ from agent.core.paths import Pattern, parse_pattern
 from agent.core.table_replacements import ReplacementRow
 from agent.core.table_row import KindText, PathText, Row, Texts
 from agent.core.table_tools import ToolRow
+from agent.core.table_validation import FilledRow, NameRow, RemovalRow, SelectingRow, UniqueRow
 
 
 class ListRow(Row):
@@ -247,6 +248,11 @@ class Tables(BaseModel):
     unblocking: tuple[UnblockingRow, ...] = ()
     passing: tuple[PassingRow, ...] = ()
     references: tuple[ReferenceRow, ...] = ()
+    names: tuple[NameRow, ...] = ()
+    unique: tuple[UniqueRow, ...] = ()
+    selecting: tuple[SelectingRow, ...] = ()
+    filled: tuple[FilledRow, ...] = ()
+    removals: tuple[RemovalRow, ...] = ()
 
 
 RowT = TypeVar("RowT", bound=Row)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import orjson
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from agent.core.policy import Policy
+from agent.core.validation.structures import Structures
 from agent.errors import ConfigError
 
 _PACKAGE: Final = Path(__file__).parents[1]
@@ -38,3 +41,12 @@ def read_tables(files: Iterable[Path]) -> Iterator[tuple[str, Any]]:
 def load_policy(extra: Iterable[Path] = ()) -> Policy:
     """The shipped tables with the user's files over them. Raises ConfigError."""
     return Policy.parse(read_tables([*sorted(shipped_folder().glob("*.yaml")), *extra]))
+
+
+def load_structures() -> Structures:
+    """The shipped schemas of the built-in kinds. Raises ConfigError where the file cannot be read."""
+    file = shipped_folder() / "schemas.json.gz"
+    try:
+        return Structures.from_table(orjson.loads(gzip.decompress(file.read_bytes())))
+    except (OSError, EOFError, orjson.JSONDecodeError) as error:
+        raise ConfigError(f"table of schemas {file}: {error}; install trapeze-agent again") from error

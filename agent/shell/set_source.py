@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from agent.core.kinds import Kinds
@@ -28,6 +28,12 @@ class GitSource:
     def desired(self, commit: str, kinds: Kinds) -> Desired:
         """What the set wants at ``commit``."""
         return self.source.desired(self.config, commit, kinds)
+
+    def contents(self, commit: str, files: Iterable[str]) -> Mapping[str, bytes]:
+        """These files as they stand at ``commit``; those that are not there are left out."""
+        blobs = self.source.repo.find(commit, files)
+        read = self.source.repo.read(set(blobs.values()))
+        return {file: read[blob] for file, blob in blobs.items()}
 
     def has(self, commit: str) -> bool:
         """Whether the commit can still be read."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from agent.build import kinds_of
 from agent.core import manifests
+from agent.core.kinds import Kinds
 from agent.core.model import Body, Desired, LiveObject, ObjectId
 from agent.core.plan import Maker
 from agent.core.policy import id_of
@@ -20,10 +22,16 @@ from tests.core.casefiles import shipped
 MANAGER = "trapeze/shop"
 
 
+@cache
+def kinds() -> Kinds:
+    """The built-in kinds, read once."""
+    return kinds_of()
+
+
 def release(text: str, revision: str = "head") -> Desired:
     """What a file of manifests wants."""
     files = {"release.yaml": read_documents(text.encode(), "release.yaml")}
-    return manifests.load(files, kinds_of(), set_name="shop", revision=revision, namespace="shop")
+    return manifests.load(files, kinds(), set_name="shop", revision=revision, namespace="shop")
 
 
 def upgrade(base: str, head: str, *live: Body, allow_downtime: frozenset[str] = frozenset()) -> Maker:

@@ -1,0 +1,1 @@
+"""What the API server would refuse of a desired object, found before anything is written."""

@@ -1,0 +1,57 @@
+"""Whether a CustomResourceDefinition is one that the API server takes.
+
+Source: kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions (structural
+schemas, versions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from agent.core.model import Body
+from agent.core.validation.problem import Problem, RawPath
+
+
+def definition_problems(body: Body) -> Iterator[Problem]:
+    """What is wrong with the name, the versions and the schemas of an apiextensions.k8s.io/v1 definition."""
+    spec = body.get("spec") or {}
+    versions = spec.get("versions")
+    if body.get("apiVersion") != "apiextensions.k8s.io/v1" or not isinstance(versions, list):
+        return
+    wanted = f"{(spec.get('names') or {}).get('plural')}.{spec.get('group')}"
+    if body["metadata"].get("name") != wanted:
+        message = f"is not {wanted}: plural and group make the name"
+        yield Problem("definition", ("metadata", "name"), message, "make them agree")
+    stored = [one for one in versions if isinstance(one, dict) and one.get("storage") is True]
+    if len(stored) != 1:
+        message = f"has {len(stored)} versions with storage: true, one is needed"
+        yield Problem("definition", ("spec", "versions"), message, "store exactly one version")
+    for number, version in enumerate(versions):
+        at = ("spec", "versions", number)
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        if not isinstance(schema, dict):
+            yield Problem("definition", at, "has no schema.openAPIV3Schema", "each version needs its own")
+        else:
+            path = (*at, "schema", "openAPIV3Schema")
+            if schema.get("type") != "object":
+                yield Problem("definition", path, "is not type: object", "a custom resource is an object")
+            yield from _unstructured(schema, path)
+
+
+def _unstructured(node: Any, path: RawPath) -> Iterator[Problem]:
+    """Nodes without a type: only x-kubernetes-int-or-string and -preserve-unknown-fields may lack it."""
+    if not isinstance(node, dict):
+        return
+    loose = node.get("x-kubernetes-int-or-string") or node.get("x-kubernetes-preserve-unknown-fields")
+    if not node.get("type") and not loose:
+        yield Problem("definition", path, "has no type", "a structural schema names the type of each field")
+    if node.get("type") == "array" and not isinstance(node.get("items"), dict):
+        yield Problem("definition", path, "is a list without items", "say what its items are")
+    if node.get("x-kubernetes-list-type") == "map" and not node.get("x-kubernetes-list-map-keys"):
+        yield Problem("definition", path, "is a map list without x-kubernetes-list-map-keys", "name its keys")
+    for name, below in (node.get("properties") or {}).items():
+        yield from _unstructured(below, (*path, "properties", name))
+    for word in ("items", "additionalProperties"):
+        if isinstance(node.get(word), dict):
+            yield from _unstructured(node[word], (*path, word))

@@ -1,0 +1,1 @@
+"""What is found wrong with objects before anything is written."""
