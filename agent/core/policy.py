@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import cel
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from agent.core import tables
 from agent.core.model import Body, GroupKind, ObjectId
@@ -23,6 +23,7 @@ from agent.core.paths import Pattern, parse_pattern
 from agent.core.rules import Rule, compile_rules
 from agent.core.schemas import Schema
 from agent.core.table_replacements import ReplacementRow
+from agent.core.table_errors import in_words
 from agent.core.table_row import Row
 from agent.core.tables import PassingRow, Placed, RowT, UnblockingRow
 from agent.errors import ConfigError
@@ -271,26 +272,8 @@ def _checked(name: str, content: Any) -> list[tuple[str, tuple[Row, ...]]]:
     try:
         parsed = tables.Tables.model_validate(own)
     except ValidationError as error:
-        raise ConfigError(f"{name}: " + "; ".join(map(_in_words, error.errors()))) from None
+        raise ConfigError(f"{name}: " + "; ".join(map(in_words, error.errors()))) from None
     return [(key, getattr(parsed, key)) for key in parsed.model_fields_set]
-
-
-def _in_words(error: Any) -> str:
-    where = tables.place_of(error)
-    if error["type"] == "extra_forbidden":
-        return f"{where}: not known; allowed: {', '.join(sorted(_model_at(error['loc'][:-1]).model_fields))}"
-    return f"{where}: {error['msg'].removeprefix('Value error, ')}, not {error['input']!r}"
-
-
-def _model_at(place: tuple[str | int, ...]) -> type[BaseModel]:
-    """The model whose fields stand at a place of the tables."""
-    model: type[BaseModel] = tables.Tables
-    for part in place:
-        if isinstance(part, str):
-            annotation = model.model_fields[part].annotation
-            inner = [one for one in (annotation, *get_args(annotation)) if isinstance(one, type)]
-            model = next(one for one in inner if issubclass(one, BaseModel))
-    return model
 
 
 def _singles(row: RowT) -> list[RowT]:
