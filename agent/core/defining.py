@@ -18,7 +18,7 @@ from agent.core.classify import Facet, FacetKind, facets
 from agent.core.diff import two_way
 from agent.core.fields import find, put
 from agent.core.model import Body, FieldPath, Form, Manifest
-from agent.core.policy import KindPolicy
+from agent.core.policy import KindPolicy, Policy
 from agent.core.rules import MISSING
 from agent.core.situation import Situation
 from agent.core.steps import Gate, GateState, Step, Verb
@@ -35,19 +35,38 @@ class Halves(NamedTuple):
 
 def first_form(situation: Situation, manifest: Manifest) -> Body | None:
     """What is made of a new object before its ``later`` pointers stand; None where they may stand at once."""
-    policy = situation.policy
-    kind = policy.of(manifest.id.group_kind)
-    body = manifest.body
-    for placed in kind.pointers:
-        for path, value in list(find(body, placed.pattern, kind.rules)) if placed.row.later else ():
-            target = target_of(placed.row.target, value, manifest.id.namespace)
-            if target is not None and target.is_service and not _serves(situation, target):
-                body = _disarmed(put(body, path, MISSING, kind.rules), placed, kind)
-    return None if body is manifest.body else body
+    kind = situation.policy.of(manifest.id.group_kind)
+    waits = any(not _serves(situation, target) for _, _, target in _later(manifest, kind))
+    return _without_later(manifest, situation.policy) if waits else None
 
 
 def _serves(situation: Situation, target: Target) -> bool:
     return backend(situation, target).state is GateState.OPEN
+
+
+def _later(manifest: Manifest, kind: KindPolicy) -> Iterator[tuple[Placed[PointerRow], FieldPath, Target]]:
+    for placed in kind.pointers:
+        for path, value in find(manifest.body, placed.pattern, kind.rules) if placed.row.later else ():
+            target = target_of(placed.row.target, value, manifest.id.namespace)
+            if target is not None and target.is_service:
+                yield placed, path, target
+
+
+def _without_later(manifest: Manifest, policy: Policy) -> Body:
+    kind = policy.of(manifest.id.group_kind)
+    body = manifest.body
+    for placed, path, _ in _later(manifest, kind):
+        body = _disarmed(put(body, path, MISSING, kind.rules), placed, kind)
+    return body
+
+
+def as_made(situation: Situation, manifest: Manifest) -> tuple[Body, ...]:
+    """The bodies that an object's ledger bases stand for: of one made in halves, what the first half was."""
+    applied = situation.applied.get(manifest.id, ())
+    entry = situation.ledger.entries.get(manifest.id)
+    if entry is None or entry.form is not Form.WIDENED or len(entry.bases) > 1:
+        return applied
+    return tuple(_without_later(replace(manifest, body=body), situation.policy) for body in applied)
 
 
 def in_halves(situation: Situation, manifest: Manifest, step: Step, first: Body) -> Halves:

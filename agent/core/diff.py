@@ -7,6 +7,7 @@ trees (agent/core/normalize.py). DeepDiff looks only at what is left.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -81,12 +82,24 @@ def by_server(
     if not will and not has:
         return ()
     wanted = comparable(desired.body, policy)
+    bases = [comparable(body, policy) for body in applied]
     reason = _reasons(applied, kind, policy)
+    consequences: set[FieldPath] = set()
 
-    def why(path: FieldPath, before: Any, _after: Any) -> Reason:
+    def why(path: FieldPath, before: Any, after: Any) -> Reason:
+        if path[-1] == ORDER:
+            return reason(path, before, after)
+        if all(_at(tree, path) is MISSING for tree in (wanted, *bases)):
+            consequences.add(path)
         return reason(path, before, _at(wanted, path))
 
-    return _changes((has, live.body), (will, answer), kind, why)
+    changes = _changes((has, live.body), (will, answer), kind, why)
+    if all(change.reason is Reason.DRIFT for change in changes if change.path not in consequences):
+        return changes
+    # What nobody ever wrote is what the server makes of the rest: allocated, defaulted, converted.
+    return tuple(
+        replace(change, reason=Reason.GIT) if change.path in consequences else change for change in changes
+    )
 
 
 def two_way(old: Body, new: Body, policy: Policy) -> tuple[FieldChange, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from agent.core.behind import reached
 from agent.core.classify import Facet, FacetKind, classify, facets, pointers_of
-from agent.core.defining import first_form, in_halves
+from agent.core.defining import as_made, first_form, in_halves
 from agent.core.diff import by_server, three_way
 from agent.core.dryruns import is_refused_in_place, with_answer
 from agent.core.forms import final, widened
@@ -100,7 +100,7 @@ class Drafter:
             return self._left_out(manifest)
         if manifest.id in self.situation.scaled:
             manifest = replace(manifest, body=as_scaled(manifest, live, self.situation.policy))
-        applied = self.situation.applied.get(manifest.id, ())
+        applied = as_made(self.situation, manifest)
         policy = self.situation.policy
         rules = self.situation.rules
         offline = three_way(manifest, live, applied, policy, rules.manager, predecessors=rules.take_over)
@@ -148,7 +148,7 @@ class Drafter:
         offline: tuple[FieldChange, ...],
         answer: Answer | None,
     ) -> Draft:
-        applied = self.situation.applied.get(manifest.id, ())
+        applied = as_made(self.situation, manifest)
         fields = offline
         if answer and answer.body is not None:
             told = by_server(answer.body, live, manifest, applied, self.situation.policy)

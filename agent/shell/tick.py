@@ -105,10 +105,15 @@ class Syncer:
         ledger, token = self._tools.store.load(self._set_name)
         if is_quiet(self._tools.cluster, self._memory, commit, ledger):
             return Report(State.IN_SERVICE, ledger)
-        look = self._look(commit, ledger)
+        book = Book(self._tools.store, ledger, token)
+        try:
+            look = self._look(commit, ledger)
+        except SourceError as error:
+            if ledger.newest:
+                book.write(held(ledger, {f"revision {commit}": str(error)}, self._tools.clock()))
+            raise
         plan = self._planned(look, order)
         first = plan
-        book = Book(self._tools.store, ledger, token)
         if look.desired.is_refused:
             said = "; ".join(str(finding) for finding in plan.findings)
             book.write(held(ledger, {f"revision {commit}": f"refused: {said}"}, self._tools.clock()))

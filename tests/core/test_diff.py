@@ -62,7 +62,7 @@ def test_server_answers_otherwise_with_the_reasons_of_git_and_applied() -> None:
     live, answer = config(git="1", drift="9", gone="1"), config(git="2", drift="1", admission="x")
     changes = by_server(answer, live_object(live), manifest(wanted), [applied], shipped())
     assert {change.path[-1]: change.reason for change in changes} == {
-        "admission": Reason.DRIFT,
+        "admission": Reason.GIT,
         "drift": Reason.DRIFT,
         "git": Reason.GIT,
         "gone": Reason.GIT,
@@ -116,3 +116,34 @@ def test_default_that_goes_with_the_field_that_brought_it_is_not_told() -> None:
     answer = service(sessionAffinity="None")
     changes = by_server(answer, live_object(live), manifest(wanted), [applied], shipped())
     assert told(changes) == ["spec.sessionAffinity: 'ClientIP' -> 'None' (git)"]
+
+
+def test_what_the_server_makes_of_a_change_in_git_has_its_reason() -> None:
+    """A Service that becomes a NodePort gets a port that nobody wrote: no drift of anybody."""
+
+    def service(**spec: Any) -> dict[str, Any]:
+        metadata = {"name": "a", "namespace": "n"}
+        return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+
+    applied, wanted = service(type="ClusterIP"), service(type="NodePort")
+    answer = service(type="NodePort", externalTrafficPolicy="Local", publishNotReadyAddresses=True)
+    changes = by_server(answer, live_object(applied), manifest(wanted), [applied], shipped())
+    assert {change.reason for change in changes} == {Reason.GIT}
+    assert len(changes) == 3
+    changes = by_server(answer, live_object(applied), manifest(wanted), [wanted], shipped())
+    assert {change.reason for change in changes} == {Reason.DRIFT}
+
+
+@pytest.mark.parametrize(("base", "reason"), [("ab", Reason.GIT), ("ba", Reason.DRIFT)])
+def test_server_answers_in_another_order(base: str, reason: Reason) -> None:
+    """Issue 4, cases/27: initContainers in another order ended the plan with an error."""
+
+    def workload(names: str) -> dict[str, Any]:
+        containers = [{"name": name, "image": "i"} for name in names]
+        spec = {"template": {"spec": {"initContainers": containers}}}
+        metadata = {"name": "a", "namespace": "n"}
+        return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+
+    live, wanted = workload("ab"), workload("ba")
+    (change,) = by_server(wanted, live_object(live), manifest(wanted), [workload(base)], shipped())
+    assert (change.reason, change.after) == (reason, [["b"], ["a"]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agent.core.model import Reason
 from tests.shell.job import Job, reasons
 from tests.shell.releases import namespace, server
 
@@ -50,7 +51,10 @@ def test_definition_is_made_first_and_converts_once_its_webhook_serves() -> None
     first = definition(job)
     assert first.get("conversion", {"strategy": "None"}) == {"strategy": "None"}
     assert {row["name"]: row["served"] for row in first["versions"]} == {"v1": False, "v2": True}
-    assert "0 of 2 endpoints ready" in reasons(job.plan(), CRD)
+    plan = job.plan()
+    assert "0 of 2 endpoints ready" in reasons(plan, CRD)
+    (change,) = [change for change in plan.changes if change.id.kind == "CustomResourceDefinition"]
+    assert {one.reason for one in change.fields} == {Reason.GIT}
     written = job.run()
     final = definition(job)
     assert final["conversion"]["webhook"]["clientConfig"]["service"]["name"] == "api"

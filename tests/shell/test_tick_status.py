@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from agent.errors import SourceError
 from agent.shell.report import State
 from tests.shell.job import Job
 from tests.shell.releases import CONFIG, ingress, namespace, web
@@ -16,6 +19,22 @@ def test_a_refused_revision_is_told_until_it_is_mended() -> None:
     hold = job.ledger().holds[f"revision {refused}"]
     assert "1.yaml" in hold.reason
     assert hold.since > 0
+    job.release(CONFIG % "green")
+    job.run()
+    assert job.ledger().holds == {}
+
+
+def test_a_revision_that_cannot_be_read_is_told_until_it_is_mended() -> None:
+    """Issue 4, cases/36: an empty folder, and the status said that all was well."""
+    job = Job()
+    job.release(CONFIG % "red")
+    job.run()
+    emptied = job.release()
+    job.git.unreadable.add(emptied)
+    with pytest.raises(SourceError):
+        job.tick()
+    assert "does not exist at" in job.ledger().holds[f"revision {emptied}"].reason
+    assert job.get("ConfigMap", "default/settings") is not None
     job.release(CONFIG % "green")
     job.run()
     assert job.ledger().holds == {}
