@@ -25,13 +25,18 @@ def last_applied(predecessors: Collection[str], live: Body) -> tuple[Body, ...]:
     Its managedFields name the server's defaults too, which nobody declared and which would come back.
     """
     text = ((live.get("metadata") or {}).get("annotations") or {}).get(LAST_APPLIED)
-    if not text or not any(operation == "Update" for _, operation in _owned(predecessors, live)):
+    if not text or not has_updated(predecessors, live):
         return ()
     try:
         body = json.loads(text)
     except ValueError:
         return ()  # no declaration can be read of it, so nothing is taken away because of it
     return (body,) if isinstance(body, dict) else ()
+
+
+def has_updated(predecessors: Collection[str], live: Body) -> bool:
+    """Whether one of them has written the object by an update, which says not what it declared."""
+    return any(operation == "Update" for _, operation in _owned(predecessors, live))
 
 
 def _owned(predecessors: Collection[str], live: Body) -> list[tuple[Node, str]]:

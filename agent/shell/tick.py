@@ -26,6 +26,7 @@ from agent.errors import SourceError
 from agent.shell.asking import Asker
 from agent.shell.cluster import Cluster
 from agent.shell.execute import Book, Executor
+from agent.shell.helm_records import HelmRecords
 from agent.shell.observe import Observer
 from agent.shell.quiet import Memory, fingerprint, is_quiet
 from agent.shell.report import Report, State
@@ -203,7 +204,10 @@ class Syncer:
         return plan
 
     def _situation(self, look: _Look) -> Situation:
-        applied = self._source.applied(look.ledger.entries.values())
+        wanted = [obj for key, obj in look.live.objects.items() if key in look.desired.manifests]
+        records = HelmRecords(self._tools.cluster, look.observer.discovery, look.kinds)
+        bases = self._source.applied(look.ledger.entries.values())
+        applied = records.before(bases, wanted, self._take_over)
         now = self._tools.clock()
         return Situation(
             desired=look.desired,
