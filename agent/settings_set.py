@@ -151,7 +151,11 @@ class SetConfig(Table):
     )
     settle: Duration = Field(default=10.0, description="How long a cutover must be seen good.")
     prune: Prune = Field(default=Prune())
-    take_over: tuple[str, ...] = Field(default=(), description="Field managers whose fields are taken over.")
+    take_over: tuple[str, ...] = Field(
+        default=(),
+        description="Field managers whose fields are taken over (kubectl-client-side-apply, helm). What they "
+        "declared and Git lacks goes: by kubectl's annotation, by Helm's record of its release.",
+    )
     foreign_entries: Foreign = Field(
         default=Foreign.HOLD,
         description="Entries of shared lists that no Git version ever had: hold, keep or drop.",

@@ -190,7 +190,9 @@ class Drafter:
         changes = [change for part in parts for change in part.fields]
         left = leftovers(self.situation.rules.take_over, live.body, changes)
         gone = tuple(dict.fromkeys((*left, *self._remnants(live, changes))))
-        steps = [replace(step, withdraws=gone if step.form is Form.FINAL else ()) for step in steps]
+        at_once = {change.path for p in adds if p.kind not in _NOT_ADDING for change in p.fields}
+        first = {Verb.WIDEN: tuple(path for path in gone if path in at_once)}
+        steps = [replace(s, withdraws=gone if s.form is Form.FINAL else first.get(s.verb, ())) for s in steps]
         bodied = [replace(step, body=self._body(step, manifest, live, parts)) for step in steps]
         return with_common(self.situation, parts, bodied)
 
