@@ -147,9 +147,12 @@ class Gates:
 
     def cutover(self, key: ObjectId, facets: Iterable[Facet]) -> tuple[Gate, ...]:
         """What a pointer waits for before it moves."""
-        gates = [self.complete(), *self.known()]
-        for facet in facets:
-            if facet.kind is FacetKind.POINTS and facet.new is not None:
+        moves = [facet for facet in facets if facet.kind is FacetKind.POINTS]
+        # What points at nothing yet leaves nobody: a source with a hole in it does not matter.
+        leaves = not moves or any(facet.old is not None or facet.new is None for facet in moves)
+        gates = [*([self.complete()] if leaves else []), *self.known()]
+        for facet in moves:
+            if facet.new is not None:
                 gates += [self.serves(facet.new, is_used=self.is_used(key, facet)), self.granted(facet.new)]
                 port = reachable(self.situation, key, facet.path, facet.new)
                 certificate = trusted(self.situation, key, facet)

@@ -107,3 +107,10 @@ def test_preview_shows_both_halves() -> None:
     steps = [step for step in job.plan().steps if step.id.kind == "CustomResourceDefinition"]
     assert [step.key for step in steps] == ["create CustomResourceDefinition widgets.example.test", CRD]
     assert not steps[1].is_open
+
+
+def test_a_document_that_cannot_be_read_does_not_hold_what_points_at_nothing_yet() -> None:
+    job = Job()
+    job.release(namespace("hooks"), DEFINITION, server("hooks"), "kind: [")
+    job.hold(10)
+    assert definition(job)["conversion"]["strategy"] == "Webhook"
