@@ -16,7 +16,7 @@ from tests.corpus_live.others import without_nulls
 from tests.rig.api import APPLY, ApiError
 
 EDITOR = "editor"
-ROUNDS = 8
+ROUNDS = 12
 TRIES = 4
 """Edits drawn for each one that is wanted: the server refuses many."""
 
