@@ -8,7 +8,7 @@ from tests.corpus_live.results import note_edits
 from tests.corpus_live.search import GitSearch, LiveSearch, Tally
 
 FEW, MANY = 18, 60
-"""Edits of one release: 12 releases of 18 make 200 in make test, 60 of up to 60 more than 2,000 of them all."""
+"""Edits of one release: 12 of 18 make 200 in make test, 60 of up to 60 more than 2,000 of them all."""
 
 
 def number(install: Install) -> int:
