@@ -17,12 +17,12 @@ from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
 from agent.core.evidence import missing, unready
 from agent.core.external import external_name, named_service
 from agent.core.idle import old_pods_using, users_of_role, users_of_subject
-from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.policy import group_kind
 from agent.core.references import pod_template
 from agent.core.relabel import left_behind
 from agent.core.situation import Foreign, Situation
-from agent.core.steps import Gate, GateState, Question, Request
+from agent.core.steps import Admits, Gate, GateState, Question, Request
 from agent.core.trust import question_of, reachable, trusted
 
 EVERYTHING: Final = "*"
@@ -44,6 +44,14 @@ def gate(name: str, wants: str, troubles: Iterable[str], seen: str) -> Gate:
         return opened(name, wants, seen)
     more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
     return Gate(name, wants, GateState.HELD, ", ".join(listed[:_SHOWN]) + more)
+
+
+def asked_through(situation: Situation, pointer: LiveObject) -> Iterator[Question]:
+    """What is asked of a pointer that has moved: real requests through it, by its row of the table."""
+    if situation.policy.request_of(pointer.body):
+        yield Request(pointer.id)
+    if any(placed.row.admits for placed in situation.policy.of(pointer.id.group_kind).pointers):
+        yield Admits(pointer.id)
 
 
 @dataclass(frozen=True)
@@ -123,8 +131,8 @@ class Gates:
                 seen = backend(self.situation, pointer.target)
                 if seen.state is not GateState.OPEN and not seen.is_at_rest:
                     yield f"{key} at {pointer.target}: {seen.reason}"
-            if self.situation.policy.request_of(obj.body):
-                answer = self.situation.answers.get(Request(key))
+            for question in asked_through(self.situation, obj):
+                answer = self.situation.answers.get(question)
                 if answer is None or answer.state is not GateState.OPEN:
                     yield f"{key}: {answer.reason if answer else 'not asked yet'}"
 
@@ -132,8 +140,8 @@ class Gates:
         """The requests through moved pointers that the settled gate wants answered."""
         for key, entry in self.situation.ledger.entries.items():
             obj = self.situation.live.get(key)
-            if entry.cutover_at and obj is not None and self.situation.policy.request_of(obj.body):
-                yield Request(key)
+            if entry.cutover_at and obj is not None:
+                yield from asked_through(self.situation, obj)
 
     def trust_questions(self, key: ObjectId, facets: Iterable[Facet]) -> Iterator[Question]:
         """The certificates that a pointer is about to rely on, once their servers serve."""

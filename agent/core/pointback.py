@@ -9,11 +9,12 @@ from agent.core.classify import facets, pointers_of
 from agent.core.deadline import gives_up
 from agent.core.diff import two_way
 from agent.core.forms import widened
+from agent.core.gates import asked_through
 from agent.core.ledger import Entry
 from agent.core.model import Body, Category, Form, LiveObject, ObjectId
 from agent.core.situation import Situation
 from agent.core.stamps import stamped
-from agent.core.steps import Gate, GateState, Request, Step, Verb
+from agent.core.steps import Gate, GateState, Step, Verb
 
 
 @dataclass(frozen=True)
@@ -35,21 +36,22 @@ class PointBack:
             if former == now_at or not former:
                 continue
             seen = [backend(self.situation, pointer.target) for pointer in former]
-            trouble = self._trouble(key, live, entry)
+            trouble = self._trouble(live, entry)
             if trouble and all(s.ready and s.state is not GateState.UNKNOWN for s in seen):
                 return self._to(live, old, trouble, f"{former[0].target}: {seen[0].reason}")
         return None
 
-    def _trouble(self, key: ObjectId, live: LiveObject, entry: Entry) -> str:
+    def _trouble(self, live: LiveObject, entry: Entry) -> str:
         """Why the pointer goes back, or empty: its backend is lost (unknown is not lost), or time is up."""
         for pointer in pointers_of(live.body, self.situation.policy):
             seen = backend(self.situation, pointer.target)
             if seen.state is GateState.HELD and seen.ready == 0 and not seen.is_at_rest:
                 return f"{pointer.target} stopped serving: {seen.reason}"
         age = self.situation.now - entry.cutover_at
-        answer = self.situation.answers.get(Request(key))
-        if answer and answer.state is GateState.HELD and age >= self.situation.rules.settle / 2:
-            return answer.reason
+        for question in asked_through(self.situation, live):
+            answer = self.situation.answers.get(question)
+            if answer and answer.state is GateState.HELD and age >= self.situation.rules.settle / 2:
+                return answer.reason
         return gives_up(self.situation)
 
     def _to(self, live: LiveObject, old: Body, trouble: str, old_seen: str) -> Step:

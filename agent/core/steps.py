@@ -173,6 +173,12 @@ class Request(NamedTuple):
     pointer: ObjectId
 
 
+class Admits(NamedTuple):
+    """Do the webhooks of this configuration answer, when a dry run of an object goes through them?"""
+
+    pointer: ObjectId
+
+
 class Trust(NamedTuple):
     """Do the certificates of the Service's ready endpoints verify with this CA bundle (base64 PEM)?"""
 
@@ -194,7 +200,7 @@ class KindContents(NamedTuple):
     kind: GroupKind
 
 
-Question: TypeAlias = DryRun | Access | Request | Trust | NamespaceContents | KindContents
+Question: TypeAlias = DryRun | Access | Request | Admits | Trust | NamespaceContents | KindContents
 
 
 @dataclass(frozen=True, slots=True)

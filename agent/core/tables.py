@@ -100,7 +100,8 @@ class PointerRow(Row):
 
     ``request`` is the API path that a real request through the pointer asks, with paths of the object in
     braces (``/apis/{spec.group}/{spec.version}``). ``trust`` is where the CA bundle stands (base64 PEM) that
-    the target's certificate must verify with. ``scales``: the holder sets how many replicas the target has.
+    the target's certificate must verify with. ``admits``: the target is asked by a dry run through the API
+    server (agent/core/admits.py). ``scales``: the holder sets how many replicas the target has.
     ``later``: a new object is made without the pointer and unarmed, since what serves it may need the object.
     """
 
@@ -109,6 +110,7 @@ class PointerRow(Row):
     arming: tuple[Setting, ...] = ()
     request: str = ""
     trust: PathText = ""
+    admits: bool = False
     scales: bool = False
     later: bool = False
 

@@ -18,6 +18,7 @@ from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.policy import id_of
 from agent.core.steps import (
     Access,
+    Admits,
     Answer,
     Answers,
     DryRun,
@@ -32,6 +33,7 @@ from agent.core.steps import (
 from agent.errors import ClusterError, Conflict
 from agent.shell.cluster import Cluster, Resource
 from agent.shell.observe import WORKERS, Observer
+from agent.shell.trials import Trials
 
 
 @dataclass(frozen=True)
@@ -57,14 +59,22 @@ class Asker:
                     return self._dry_run(question, plan)
                 case Access():
                     return self._access(question)
-                case Request():
-                    return self._request(question)
-                case Trust():
-                    return self._trust(question)
+                case Request() | Admits() | Trust():
+                    return self._through(question)
                 case NamespaceContents() | KindContents():
                     return self._contents(question)
         except ClusterError as error:
             return Answer(GateState.UNKNOWN, str(error))
+
+    def _through(self, question: Request | Admits | Trust) -> Answer:
+        """What the backend of a pointer says."""
+        match question:
+            case Request():
+                return self._request(question)
+            case Admits():
+                return Trials(self.cluster, self.observer.discovery, self.manager).answer(question)
+            case Trust():
+                return self._trust(question)
 
     def _dry_run(self, question: DryRun, plan: Plan) -> Answer:
         resource = self.observer.discovery.resources.get(question.id.group_kind)
