@@ -19,8 +19,10 @@ from agent.core.preview import between
 from agent.core.refused import checked
 from agent.core.situation import Rules, Situation
 from agent.core.steps import Access, Answer, Answers, Gate, GateState, Plan, Question
+from agent.core.targets import Target
 from tests.core.bodies import RULES
 from tests.core.casefiles import shipped
+from tests.core.histories import endpoints, obj
 from tests.core.upgrades import MANAGER, release
 
 NOW = 1_767_225_600.0
@@ -143,3 +145,51 @@ def pod_of(workload_: Body, name: str, status: Any = None, **metadata: Any) -> B
         "spec": template["spec"],
         "status": {"phase": "Running", **READY} if status is None else status,
     }
+
+
+def app(name: str, replicas: int = 2) -> str:
+    """A Deployment of shop and its Service, both called ``name``."""
+    return f"""
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}, namespace: shop}}
+spec:
+  replicas: {replicas}
+  selector: {{matchLabels: {{app: {name}}}}}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec: {{containers: [{{name: c, image: i}}]}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: {name}, namespace: shop}}
+spec: {{selector: {{app: {name}}}, ports: [{{port: 80}}]}}
+"""
+
+
+def ingress(name: str) -> str:
+    """An Ingress of shop that points at the Service ``name``."""
+    return f"""
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {{name: front, namespace: shop}}
+spec: {{defaultBackend: {{service: {{name: {name}, port: {{number: 80}}}}}}}}
+"""
+
+
+def running(name: str, ready: int = 2, replicas: int = 2) -> tuple[Body, ...]:
+    """What lives of an app: workload, Service, pods, and the ready ones in an EndpointSlice."""
+    live = workload(name, replicas, ready)
+    waiting = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}
+    names = [f"{name}-{number}" for number in range(replicas)]
+    pods = [pod_of(live, each, None if n < ready else waiting) for n, each in enumerate(names)]
+    selector = {"selector": {"app": name}, "ports": [{"port": 80}]}
+    service = obj("v1", "Service", name, "shop", meta={"labels": {SET_LABEL: "shop"}}, spec=selector)
+    return (live, service, *pods, endpoints(name, *names[:ready]))
+
+
+BLUE = Target(GroupKind("", "Service"), "shop", "blue")
+GREEN = Target(GroupKind("", "Service"), "shop", "green")
+FRONT = ObjectId("networking.k8s.io", "Ingress", "shop", "front")
