@@ -7,7 +7,7 @@ way, and one that may be ignored hides that it does not answer: neither gives ev
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from agent.core.model import Body
@@ -17,6 +17,11 @@ from agent.errors import ClusterError, Rejected
 
 _HARMLESS: Final = ("None", "NoneOnDryRun")
 _EVERYTHING: Final = Labels()
+_WORST: Final = (GateState.HELD, GateState.UNKNOWN, GateState.OPEN)
+
+
+_ADMISSION: Final = "admissionregistration.k8s.io"
+"""Webhooks are never asked about webhooks (kubernetes.io, extensible admission controllers)."""
 
 
 class Asked(NamedTuple):
@@ -30,7 +35,7 @@ class Asked(NamedTuple):
     def takes(self, group: str, plural: str, *, is_namespaced: bool) -> bool:
         """Whether updates of the resource are asked about, whatever the version (matchPolicy Equivalent)."""
         scope = "Namespaced" if is_namespaced else "Cluster"
-        return any(
+        return group != _ADMISSION and any(
             _has(rule, "apiGroups", group)
             and (_has(rule, "resources", plural) or "*/*" in (rule.get("resources") or ()))
             and rule.get("scope", "*") in ("*", scope)
@@ -70,9 +75,14 @@ def not_admitted(webhook: str, trial: str, error: ClusterError) -> Answer:
     return Answer(GateState.OPEN, f"{webhook} answers, and refuses {trial}")
 
 
-def not_tried() -> Answer:
-    """No webhook of the configuration is asked about an object of the set: its endpoints have to do."""
-    return Answer(GateState.OPEN, "no object of the set tells whether it answers")
+def decided(answers: Iterable[Answer | None]) -> Answer:
+    """The answer of all webhooks of a configuration: one that does not answer decides, then one not known.
+
+    Where none of them is asked about an object of the set, their endpoints have to do.
+    """
+    told = [answer for answer in answers if answer is not None]
+    none = Answer(GateState.OPEN, "no object of the set tells whether it answers")
+    return min(told, key=lambda answer: _WORST.index(answer.state), default=none)
 
 
 def _labels(selector: Any) -> Labels:

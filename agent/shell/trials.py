@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agent.core.admits import Asked, admitted, as_trial, asked_about, not_admitted, not_tried
+from agent.core.admits import Asked, admitted, as_trial, asked_about, decided, not_admitted
 from agent.core.answering import pointer_gone
 from agent.core.model import SET_LABEL, Body, GroupKind, LiveObject, ObjectId
 from agent.core.policy import id_of
@@ -14,8 +14,6 @@ from agent.errors import ClusterError
 from agent.shell.cluster import Cluster, Discovery, Resource
 
 _NAMESPACE = GroupKind("", "Namespace")
-_ADMISSION = "admissionregistration.k8s.io"
-"""Webhooks are never asked about webhooks (kubernetes.io, extensible admission controllers)."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +31,7 @@ class Trials:
         if config is None:
             return pointer_gone(question.pointer)
         set_name = LiveObject(question.pointer, config).set_name
-        answers = [self._asked(asked, set_name) for asked in asked_about(config)]
-        told = [answer for answer in answers if answer is not None]
-        return min(told, key=lambda answer: answer.state.value != "held", default=not_tried())
+        return decided(self._asked(asked, set_name) for asked in asked_about(config))
 
     def _asked(self, asked: Asked, set_name: str) -> Answer | None:
         """What the first fitting object of the set comes to; None where there is none."""
@@ -51,7 +47,7 @@ class Trials:
     def _candidates(self, asked: Asked, set_name: str) -> Iterator[tuple[Resource, Body]]:
         for kind, resource in sorted(self.discovery.resources.items()):
             is_meant = asked.takes(kind.group, resource.plural, is_namespaced=resource.is_namespaced)
-            if kind.group == _ADMISSION or "patch" not in resource.verbs or not is_meant:
+            if "patch" not in resource.verbs or not is_meant:
                 continue
             for body in self.cluster.list(resource, selector=f"{SET_LABEL}={set_name}").items:
                 obj = LiveObject(id_of(body), body)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.core.admits import as_trial, asked_about, not_admitted
+from agent.core.admits import admitted, as_trial, asked_about, decided, not_admitted
 from agent.core.model import Body
 from agent.core.steps import GateState
 from agent.errors import ClusterError, Forbidden, Rejected
@@ -81,3 +81,11 @@ def test_a_trial_holds_nothing_that_the_server_writes() -> None:
     body = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {}, "status": {}}
     kept = {"name": "a", "namespace": "shop", "labels": {"x": "y"}}
     assert as_trial(body) == {"apiVersion": "v1", "kind": "Pod", "metadata": kept, "spec": {}}
+
+
+def test_one_webhook_that_does_not_answer_decides_and_none_leaves_it_to_the_endpoints() -> None:
+    held = not_admitted("w", "t", Rejected('"w" refused', is_unanswered=True))
+    unknown, fine = not_admitted("w", "t", ClusterError("503")), admitted("w", "t")
+    assert decided([fine, unknown, None, held]).state is GateState.HELD
+    assert decided([fine, unknown]).state is GateState.UNKNOWN
+    assert [decided(each).state for each in ([fine, None], [None], [])] == [GateState.OPEN] * 3

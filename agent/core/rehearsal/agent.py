@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from agent.core.answering import (
@@ -19,11 +19,13 @@ from agent.core.answering import (
 from agent.core.carrying import guarded
 from agent.core.handoff import Outcome
 from agent.core.health import HealthRules
+from agent.core.hookjobs import placed
 from agent.core.ledger import Entry, Ledger
 from agent.core.looking import kinds_to_read, members_of, places_of, why_unserved
 from agent.core.model import Body, Desired, GroupKind, Live, LiveObject, ObjectId
 from agent.core.orders import Order, plan_in_order
 from agent.core.policy import Policy
+from agent.core.rehearsal.trials import webhooks_answer
 from agent.core.simulation import requests
 from agent.core.simulation.discovery import find, read_path, served_now
 from agent.core.simulation.draft import Draft
@@ -32,6 +34,7 @@ from agent.core.simulation.world import World
 from agent.core.situation import Rules, Situation
 from agent.core.steps import (
     Access,
+    Admits,
     Answer,
     Answers,
     DryRun,
@@ -120,13 +123,14 @@ class Agent:
     def plan(self, live: Live, ledger: Ledger) -> Plan:
         """The plan, with every question answered by the world."""
         situation = Situation(
-            desired=self.desired,
+            desired=placed(self.desired, ledger.newest) if ledger.newest else self.desired,
             live=live,
             applied=self._applied(ledger),
             ledger=ledger,
             policy=self.setup.policy,
             health=self.setup.health,
-            rules=self.setup.rules,
+            # At what time of the day it will happen is not rehearsed.
+            rules=replace(self.setup.rules, windows=()),
             now=self.world.now,
         )
         plan = plan_in_order(situation, self.setup.order)
@@ -152,8 +156,8 @@ class Agent:
                     return self._dry_run(question, plan)
                 case Access():
                     return self._access(question)
-                case Request():
-                    return self._request(question)
+                case Request() | Admits():
+                    return self._through(question)
                 case Trust():
                     return trust_answer("")
                 case NamespaceContents() | KindContents():
@@ -175,7 +179,10 @@ class Agent:
         kind = GroupKind(question.group, question.kind)
         return Answer(GateState.OPEN) if kind in self._served[0] else not_served_yet(kind)
 
-    def _request(self, question: Request) -> Answer:
+    def _through(self, question: Request | Admits) -> Answer:
+        if isinstance(question, Admits):
+            dry_run = partial(self._apply, is_dry=True)
+            return webhooks_answer(self.world, self._served[0], question, dry_run)
         body = self.world.get(question.pointer)
         if body is None:
             return pointer_gone(question.pointer)
