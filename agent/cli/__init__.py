@@ -3,11 +3,12 @@
 One module for each group of commands; importing it registers them.
 """
 
-from agent.cli import looking, planning, rehearsing, snapshots, syncing, validating, verifying
+from agent.cli import deciding, looking, planning, rehearsing, snapshots, syncing, validating, verifying
 from agent.cli.app import app, main
 
 __all__ = [
     "app",
+    "deciding",
     "looking",
     "main",
     "planning",

@@ -1,4 +1,4 @@
-"""``status`` and ``explain``: where things stand, and who names whom."""
+"""``status``, ``history`` and ``explain``: where things stand, how they came there, and who names whom."""
 
 from __future__ import annotations
 
@@ -49,6 +49,27 @@ def status(
         sys.stdout.write(render.status_markdown(ledgers, time.time()))
     else:
         Console().print(render.status(ledgers, time.time()))
+    return OK
+
+
+@app.command()
+def history(
+    set_name: SetArgument = "",
+    output: OutputOption = Output.TEXT,
+    config: ConfigOption = Path(DEFAULT_FILE),
+    kubeconfig: KubeconfigOption = None,
+    context: ContextOption = None,
+) -> int:
+    """What became of each set by its ledger: its generations, what people decided, what was pruned."""
+    settings = settings_from(config, kubeconfig, context)
+    sets = [settings.set_named(set_name)] if set_name else settings.sets
+    store = build.tools_of(settings).store
+    ledgers = [store.load(one.name)[0] for one in sets]
+    if output is Output.JSON:
+        print_json(render.history_json(ledgers))
+    else:
+        shown = render.history if output is Output.TEXT else render.history_markdown
+        sys.stdout.write(shown(ledgers))
     return OK
 
 

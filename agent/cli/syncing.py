@@ -26,12 +26,14 @@ from agent.cli.options import (
 )
 from agent.cli.showing import complain, print_report
 from agent.core.orders import Order
+from agent.core.render.words import printable
+from agent.core.waiting import for_a_person
 from agent.errors import ClusterError
 from agent.progress import Progress
 from agent.settings import DEFAULT_FILE
 from agent.shell.report import Report, State
 from agent.shell.schedule import Schedule
-from agent.shell.until import until_done
+from agent.shell.until import is_for_a_person, until_done
 
 PAUSE: Final = 1.0
 
@@ -64,7 +66,10 @@ def sync(
         announce()
         if wait:
             report = until_done(syncer, order, timeout=timeout, pause=PAUSE, heard=heard)
-            if report.state is State.HELD:
+            if report.plan is not None and is_for_a_person(report):
+                for line in for_a_person(report.plan):
+                    sys.stderr.write(f"only a person can act: {printable(line)}\n")
+            elif report.state is State.HELD:
                 sys.stderr.write(f"still held after {timeout:g} s; `trapeze status` says why\n")
         else:
             report = syncer.tick(order)

@@ -1,11 +1,11 @@
 """The ledger as text, format 2: a small head that names immutable chunks by their content.
 
 The head is JSON: ``format``, ``set``, ``generations`` and the sections ``entries``, ``holds``, ``intent``,
-``acts`` and ``pruned``; format 1 had not the last two. A section is ``{"inline": [items]}`` while it is small,
-else ``{"chunks": [digest, ...]}``; a chunk is ``{"items": [...]}``. Entries are spread over chunks by the hash
-of their object id, a chunk that grows too large is split in two by the next bit: a change to one object
-rewrites one chunk. What changes as a whole or at its end is cut in sequence. The same ledger always gives
-the same text.
+``acts`` and ``pruned``; format 1 had not the last two. A section is ``{"inline": [items]}`` while it is
+small, else ``{"chunks": [digest, ...]}``; a chunk is ``{"items": [...]}``. Entries are spread over chunks by
+the hash of their object id, a chunk that grows too large is split in two by the next bit: a change to one
+object rewrites one chunk. What changes as a whole or at its end is cut in sequence. The same ledger always
+gives the same text.
 """
 
 from __future__ import annotations

@@ -117,5 +117,5 @@ def _is_going(situation: Situation, step: Step) -> bool:
 
 
 def _ungated(step: Step) -> Step:
-    gates = tuple(gate for gate in step.gates if gate.name == "allowed")
+    gates = tuple(gate for gate in step.gates if gate.name in ("allowed", "suspended"))
     return replace(step, gates=gates, resource_version="")

@@ -22,6 +22,7 @@ from agent.core.drafts import Draft, Drafter
 from agent.core.gates import Gates
 from agent.core.handoff import is_managed
 from agent.core.hooks import Hooks
+from agent.core.levers import pulled
 from agent.core.model import Action, LiveObject, Manifest, ObjectId
 from agent.core.permission import accesses, missing, told, unanswered
 from agent.core.pointback import PointBack
@@ -79,7 +80,8 @@ class Maker:
         drafts = [*self.drafts.values(), *self.departures.values()]
         hooks = Hooks(self.gates)
         gated = [(step, (*hooks.of(step), *timed(self.situation, step))) for step in self._gated_steps()]
-        steps = in_order(self.situation, [replace(s, gates=(*s.gates, *more)) for s, more in gated])
+        ordered = in_order(self.situation, [replace(s, gates=(*s.gates, *more)) for s, more in gated])
+        steps = pulled(self.situation, ordered)
         denied, questions = missing(self.situation, steps), self._questions(steps)
         closing = (*denied, *unanswered(self.situation, questions))
         changes = [draft.change for draft in drafts]

@@ -56,6 +56,7 @@ class Gate:
 NEEDS_A_PERSON: Final = frozenset(
     {
         "accepted",
+        "agreed",
         "allowed",
         "approved",
         "budget",
@@ -69,6 +70,7 @@ NEEDS_A_PERSON: Final = frozenset(
         "owner",
         "owning",
         "protected",
+        "suspended",
     }
 )
 """Names of gates that no amount of waiting opens."""

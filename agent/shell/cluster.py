@@ -98,6 +98,10 @@ class Cluster(Protocol):
         """SelfSubjectAccessReview: empty when allowed, else the reason."""
         ...
 
+    def whoami(self) -> str:
+        """SelfSubjectReview: what the server calls us. Raises NotFound where it cannot say."""
+        ...
+
     def create(self, resource: Resource, body: Body) -> Body:
         """A plain create (reviews, the agent's own ledger); the object as the server answers."""
         ...

@@ -172,6 +172,10 @@ class EmbeddedCluster:
         where = f" in namespace {namespace}" if namespace else ""
         return f"{self._subject.user} may not {verb} {resource.kind}{where}: no RBAC rule allows it"
 
+    def whoami(self) -> str:
+        """The user that the model's requests come from."""
+        return self._subject.user
+
     def create(self, resource: Resource, body: Body) -> Body:
         """A plain create."""
         self._may("create", resource, body)

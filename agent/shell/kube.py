@@ -34,6 +34,7 @@ _SLICES: Final = Resource(
 _METADATA: Final = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,{JSON}"
 _APPLY: Final = "application/apply-patch+yaml"
 _MANAGER: Final = "trapeze"
+_REVIEW_PATH: Final = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 _ACCESS_PATH: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
@@ -148,6 +149,14 @@ class KubeCluster:
         where = f" in namespace {namespace}" if namespace else ""
         why = status.get("reason") or status.get("evaluationError") or "no rule allows it"
         return f"may not {verb} {resource.kind}{f' {name}' if name else ''}{where}: {why}"
+
+    def whoami(self) -> str:
+        """SelfSubjectReview (Kubernetes 1.28): the user's name."""
+        review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        asked = Asked("ask who we are", self._connection.who)
+        request = Request("POST", _REVIEW_PATH, asked, body=orjson.dumps(review))
+        answer = _json(self._wire.send(request), asked)
+        return str(((answer.get("status") or {}).get("userInfo") or {}).get("username", ""))
 
     def create(self, resource: Resource, body: Body) -> Body:
         """A plain create; only tried again where it surely did not arrive."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agent.core.kinds import Kinds
 from agent.core.ledger import Entry
 from agent.core.model import Desired
-from agent.core.refs import Ref
+from agent.core.refs import Ref, RefKind
 from agent.settings import SetConfig
 from agent.shell.source import Applied, Source
 
@@ -21,9 +21,10 @@ class GitSource:
     config: SetConfig
     ref: Ref | None = None
 
-    def resolve(self) -> str:
-        """The commit that the ref names now."""
-        return self.source.repo.resolve(self.ref or self.config.ref)
+    def resolve(self, pin: str = "") -> str:
+        """The commit that the ref names now; that of the set alone gives way to ``pin``."""
+        pinned = Ref(RefKind.COMMIT, pin) if pin else self.config.ref
+        return self.source.repo.resolve(self.ref or pinned)
 
     def desired(self, commit: str, kinds: Kinds) -> Desired:
         """What the set wants at ``commit``."""

@@ -98,6 +98,10 @@ class SnapshotCluster:
         """Raises Unreachable."""
         self._unasked(f"may we {verb} {resource.kind} {namespace}/{name}")
 
+    def whoami(self) -> str:
+        """Raises Unreachable."""
+        self._unasked("who are we")
+
     def create(self, resource: Resource, body: Body) -> Body:
         """Raises Unreachable."""
         self._unasked(f"create {resource.kind} {body['metadata']['name']}")

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from agent.core.acts import pinned
 from agent.core.carrying import closed, next_steps
 from agent.core.handoff import Outcome, held, recovered, take_up, with_holds
 from agent.core.health import HealthRules
@@ -40,8 +41,8 @@ _ROUNDS_OF_QUESTIONS = 4
 class SetSource(Protocol):
     """What a tick asks of Git for one set (agent/shell/source.py). Raises SourceError."""
 
-    def resolve(self) -> str:
-        """The commit that the set's ref names now."""
+    def resolve(self, pin: str = "") -> str:
+        """The commit that the set's ref names now, or ``pin``; a ref told for this once goes first."""
         ...
 
     def desired(self, commit: str, kinds: Kinds) -> Desired:
@@ -97,13 +98,18 @@ class Syncer:
     def plan(self, order: Order = Order.GATED) -> Plan:
         """The plan now; nothing is written."""
         ledger, _ = self._tools.store.load(self._set_name)
-        look = self._look(self._source.resolve(), ledger)
-        return self._planned(look, order)
+        return self._planned(self._look(self._wanted(ledger), ledger), order)
+
+    def considered(self) -> tuple[Situation, Plan]:
+        """What the plan is made from, and the plan; nothing is written."""
+        ledger, _ = self._tools.store.load(self._set_name)
+        look = self._look(self._wanted(ledger), ledger)
+        return self._situation(look), self._planned(look, Order.GATED)
 
     def tick(self, order: Order = Order.GATED) -> Report:
         """One tick. Raises SourceError, LedgerError, ClusterError where nothing could be planned at all."""
-        commit = self._source.resolve()
         ledger, token = self._tools.store.load(self._set_name)
+        commit = self._wanted(ledger)
         if is_quiet(self._tools.cluster, self._memory, commit, ledger):
             return Report(State.IN_SERVICE, ledger)
         book = Book(self._tools.store, ledger, token)
@@ -132,6 +138,11 @@ class Syncer:
         failed = {outcome.step.key: outcome.error for outcome in outcomes if outcome.error}
         state = self._close(look, plan, book, failed)
         return Report(state, book.ledger, first, plan, tuple(outcomes))
+
+    def _wanted(self, ledger: Ledger) -> str:
+        """The commit that the set's ref names, or the one that a person has pinned it to."""
+        pin = pinned(ledger.acts)
+        return self._source.resolve(pin.revision if pin else "")
 
     def _close(self, look: _Look, plan: Plan, book: Book, failed: Mapping[str, str]) -> State:
         now = self._tools.clock()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from agent.core.orders import Order
+from agent.core.waiting import waits_for_a_person
 from agent.errors import ClusterError, Forbidden, Unauthorized
 from agent.shell.report import Report, State
 from agent.shell.tick import Syncer
@@ -22,7 +23,7 @@ def until_done(
     pause: float,
     heard: Callable[[Report | ClusterError], None],
 ) -> Report:
-    """The report that ended the wait: in service, refused, or still held after ``timeout`` seconds.
+    """The report that ended the wait: in service, refused, held until a person acts, or still held.
 
     ``heard`` gets every report and every error that may pass; ticks start ``pause`` seconds after the last
     ended. Raises SourceError, LedgerError, errors that waiting does not mend, and what the last tick raised
@@ -41,6 +42,11 @@ def until_done(
             heard(error)
         else:
             heard(report)
-            if is_last or report.state is not State.HELD:
+            if is_last or report.state is not State.HELD or is_for_a_person(report):
                 return report
         time.sleep(pause)
+
+
+def is_for_a_person(report: Report) -> bool:
+    """Whether waiting any longer cannot help: only a person can act."""
+    return report.state is State.HELD and report.plan is not None and waits_for_a_person(report.plan)

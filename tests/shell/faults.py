@@ -89,6 +89,10 @@ class Hooked:
         answer: str = self.hook(call, lambda: self.inner.can(verb, resource, namespace, name))
         return answer
 
+    def whoami(self) -> str:
+        answer: str = self.hook(Call("whoami"), self.inner.whoami)
+        return answer
+
     def create(self, resource: Resource, body: Body) -> Body:
         return self._sent("create", resource, body)
 

@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from agent.core import deciding
+from agent.core.acts import Act
 from agent.core.handoff import Outcome
 from agent.core.health import HealthRules
 from agent.core.kinds import Kinds
 from agent.core.ledger import Entry, Ledger
+from agent.core.levers import binding_of
 from agent.core.manifests import load
 from agent.core.model import Body, Desired, GroupKind, ObjectId
 from agent.core.orders import Order
@@ -22,6 +25,7 @@ from agent.core.steps import Plan
 from agent.core.yamlread import read_documents
 from agent.errors import SourceError
 from agent.shell.cluster import Cluster
+from agent.shell.deciding import Decider
 from agent.shell.embedded import EmbeddedCluster
 from agent.shell.policies import load_policy, read_tables, shipped_folder
 from agent.shell.report import Report, State
@@ -55,9 +59,9 @@ class MemoryGit:
         self.commits[self.head] = files
         return self.head
 
-    def resolve(self) -> str:
-        """The newest commit."""
-        return self.head
+    def resolve(self, pin: str = "") -> str:
+        """The newest commit, or the one that the set is pinned to."""
+        return pin or self.head
 
     def desired(self, commit: str, kinds: Kinds) -> Desired:
         """The manifests at ``commit``."""
@@ -112,9 +116,9 @@ class Job:
     def restart(self) -> None:
         """A new process: everything that is remembered is gone."""
         self.store = LedgerStore(self.cluster, "trapeze-system")
-        tools = Tools(self.cluster, self.store, POLICY, HEALTH, KINDS, self.world.now)
+        self.tools = Tools(self.cluster, self.store, POLICY, HEALTH, KINDS, self.world.now)
         self.syncer = Syncer(
-            tools,
+            self.tools,
             self.git,
             self.rules,
             set_name=SET,
@@ -155,6 +159,22 @@ class Job:
         reports = [self.tick() for _ in range(ticks)]
         assert all(report.state is State.HELD for report in reports)
         return reports[-1]
+
+    def decide(self, choose: Callable[[Ledger], Act]) -> Act:
+        """What a person decides, as the command writes it."""
+        return Decider(self.tools, SET).decide(choose)
+
+    def approve(self, key: str) -> Act:
+        """Approve the step of this key as it is planned now."""
+        situation, plan = self.syncer.considered()
+        binding = binding_of(situation, deciding.step_named(plan, key))
+        return self.decide(lambda _: deciding.approve(plan, key, binding, "reviewed"))
+
+    def override(self, key: str, gate: str = "") -> Act:
+        """Override one gate of the step of this key as it is planned now."""
+        situation, plan = self.syncer.considered()
+        binding = binding_of(situation, deciding.step_named(plan, key))
+        return self.decide(lambda _: deciding.override(plan, key, gate, binding, "known better"))
 
     def ledger(self) -> Ledger:
         """The ledger as stored."""

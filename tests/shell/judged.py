@@ -35,6 +35,11 @@ class Judged:
         self.job.world.advance(SETTLED)
         self._start = self.job.world.world
 
+    def turn(self) -> None:
+        """Judge from here on the way back: what the old release lacks is what is given up."""
+        self.mark()
+        self._bodies.reverse()
+
     def verdict(self) -> Verdict:
         """How the promise was kept until now."""
         terms = Terms.between(self._bodies[0], self._bodies[1], ROUTES)

@@ -86,7 +86,7 @@ def test_an_error_that_waiting_does_not_mend_is_raised_at_once(error: ClusterErr
 
 
 def test_a_source_that_cannot_be_read_is_raised_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    def gone() -> str:
+    def gone(_: str) -> str:
         raise SourceError("no branch main")
 
     job = job_with(CONFIG % "red")

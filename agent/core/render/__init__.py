@@ -7,6 +7,7 @@ are masked under a key that the caller makes anew for each run.
 from agent.core.render.as_json import as_json
 from agent.core.render.explain import explained, explained_json, explained_markdown
 from agent.core.render.findings import findings_json, findings_sarif, findings_text
+from agent.core.render.history import history, history_json, history_markdown
 from agent.core.render.markdown import COMMENT_LIMIT, markdown
 from agent.core.render.progress import Progress, event_line, waiting, written_lines
 from agent.core.render.rehearsal import (
@@ -31,6 +32,9 @@ __all__ = [
     "findings_sarif",
     "findings_text",
     "headline",
+    "history",
+    "history_json",
+    "history_markdown",
     "markdown",
     "printed",
     "rehearsal_headline",

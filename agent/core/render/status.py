@@ -9,9 +9,12 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from agent.core.ledger import Generation, GenerationState, Ledger
+from agent.core.acts import Act, pinned, suspended
+from agent.core.ledger import Generation, GenerationState, How, Ledger
+from agent.core.ledger_items import act_json, generation_json
 from agent.core.model import Body
 from agent.core.render.escape import code, prose
+from agent.core.render.history import decisions
 from agent.core.render.text import HELD_STYLE
 from agent.core.render.words import printable, revision_text, span
 
@@ -62,7 +65,10 @@ def status_markdown(ledgers: Sequence[Ledger], now: float) -> str:
 
 
 def status_json(ledgers: Sequence[Ledger]) -> Body:
-    """The same facts with times in epoch seconds."""
+    """The same facts with times in epoch seconds, and what people decided.
+
+    ``unproven`` counts members that were adopted or rebuilt and may not be pruned yet.
+    """
     return {"format": STATUS_FORMAT, "sets": [_set_json(ledger) for ledger in ledgers]}
 
 
@@ -71,20 +77,20 @@ def _set_json(ledger: Ledger) -> Body:
     return {
         "set": ledger.set_name,
         "newest": newest.number if newest else None,
-        "generations": [
-            {
-                "number": generation.number,
-                "revision": generation.revision,
-                "state": generation.state.value,
-                "since": generation.since,
-            }
-            for generation in ledger.generations
-        ],
+        "generations": [generation_json(generation) for generation in ledger.generations],
         "members": len(ledger.entries),
+        "unproven": sum(entry.how is not How.MADE for entry in ledger.entries.values()),
+        "suspended": _act_json(suspended(ledger.acts)),
+        "pinned": _act_json(pinned(ledger.acts)),
+        "approvals": [act_json(act) for act in ledger.acts if act.step],
         "holds": [
             {"step": step, "since": hold.since, "reason": hold.reason} for step, hold in ledger.holds.items()
         ],
     }
+
+
+def _act_json(act: Act | None) -> Body | None:
+    return act_json(act) if act else None
 
 
 def _rows(ledgers: Sequence[Ledger], now: float) -> Iterator[_Row]:
@@ -97,6 +103,8 @@ def _rows(ledgers: Sequence[Ledger], now: float) -> Iterator[_Row]:
         state, style = _STATES[newest.state]
         revision, since = revision_text(newest.revision), span(now - newest.since)
         yield _Row(name, revision, _generation(ledger, newest), state, since, "", style)
+        for act, words in decisions(ledger):
+            yield _Row("", "", "", act.kind.value, span(now - act.at), printable(words), HELD_STYLE)
         for step, hold in ledger.holds.items():
             age, reason = span(now - hold.since), printable(hold.reason)
             yield _Row("", "", "", f"held: {printable(step)}", age, reason, HELD_STYLE)

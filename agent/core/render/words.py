@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Final
 
 from agent.core.model import Action, Category, Severity
@@ -85,6 +86,11 @@ def clock(at: float) -> str:
     """``HH:MM:SS`` in UTC of epoch seconds ``at``."""
     second = int(at) % _DAY
     return f"{second // _HOUR:02}:{second % _HOUR // _MINUTE:02}:{second % _MINUTE:02}"
+
+
+def moment(at: float) -> str:
+    """``YYYY-MM-DD HH:MM:SS`` in UTC of epoch seconds ``at``."""
+    return f"{datetime.fromtimestamp(int(at), UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def span(seconds: float) -> str:
