@@ -21,15 +21,17 @@ from agent.core.ledger import Entry, GenerationState, Ledger
 from agent.core.model import Desired, Live, Manifest, ObjectId
 from agent.core.orders import Order, plan_in_order
 from agent.core.policy import Policy
+from agent.core.rebuilding import commits_of, members, rebuilt
 from agent.core.situation import Rules, Situation
 from agent.core.steps import Answers, Plan, Step
 from agent.errors import SourceError
 from agent.shell.asking import Asker
-from agent.shell.cluster import Cluster
+from agent.shell.cluster import Cluster, Discovery
 from agent.shell.execute import Book, Executor
 from agent.shell.helm_records import HelmRecords
 from agent.shell.observe import Observer
 from agent.shell.quiet import Memory, fingerprint, is_quiet
+from agent.shell.rebuilding import labelled
 from agent.shell.report import Report, State
 from agent.shell.source import Applied
 from agent.shell.store import LedgerStore
@@ -172,6 +174,8 @@ class Syncer:
         )
         desired = with_hooks_checked(self._source.desired(commit, kinds))
         observer = Observer(self._tools.cluster, self._tools.policy, discovery)
+        if ledger == Ledger(self._set_name):
+            ledger = self._rebuilt(discovery, kinds)
         live = observer.look(desired, ledger)
         ledger = recovered(ledger, live, self._rules.manager)
         if not desired.is_refused:
@@ -179,6 +183,18 @@ class Syncer:
             ledger = take_up(ledger, commit, desired.manifests, contents, self._tools.clock())
             desired = placed(desired, ledger.newest) if ledger.newest else desired
         return _Look(desired, live, ledger, observer, kinds)
+
+    def _rebuilt(self, discovery: Discovery, kinds: Kinds) -> Ledger:
+        """Of a set without a ledger, what its labels tell: nothing, where it was never synced."""
+        found, unread = labelled(self._tools.cluster, discovery, self._set_name)
+        own = members(found, self._set_name, self._rules.manager)
+        wanted = {}
+        for commit in commits_of(own):
+            # A commit that Git has no more leaves the bases of its objects unknown.
+            with suppress(SourceError):
+                self._source.resolve(commit)
+                wanted[commit] = self._source.desired(commit, kinds).manifests
+        return rebuilt(self._set_name, own, wanted, unread, self._tools.clock())
 
     def _contents(
         self, ledger: Ledger, commit: str, kinds: Kinds

@@ -66,7 +66,7 @@ class MemoryGit:
     def desired(self, commit: str, kinds: Kinds) -> Desired:
         """The manifests at ``commit``."""
         self.kinds = kinds
-        if commit in self.unreadable:
+        if commit in self.unreadable or commit not in self.commits:
             raise SourceError(f"the path does not exist at {commit}")
         readings = {name: read_documents(text.encode(), name) for name, text in self.commits[commit].items()}
         return load(readings, kinds, set_name=SET, revision=commit, namespace="default")
