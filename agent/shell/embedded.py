@@ -13,6 +13,7 @@ from agent.core.propagation import Propagation
 from agent.core.rbac import Ask, Subject, service_account
 from agent.core.simulation import discovery, requests
 from agent.core.simulation.bootstrap import new_world
+from agent.core.simulation.definitions import check_conversion, definition_of
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.engine import advance
 from agent.core.simulation.selectors import parsed, selects
@@ -222,6 +223,7 @@ class EmbeddedCluster:
         served = discovery.find(world, resource.kind, verb, namespace)
         if resource.versions[0] not in served.versions:
             raise NotServed(f"the server serves no {resource.kind} in version {resource.versions[0]}")
+        check_conversion(world, definition_of(world, served), resource.versions[0])
         return served
 
     def _may(self, verb: str, resource: Resource, body: Body) -> None:

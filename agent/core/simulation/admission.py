@@ -28,7 +28,7 @@ def check_namespace(state: State, served: Served, object_id: ObjectId) -> None:
     if namespace is None:
         raise NotFound(f'namespaces "{object_id.namespace}" not found')
     if "deletionTimestamp" in namespace["metadata"]:
-        raise Forbidden(
+        raise Rejected(
             f"{object_id} is forbidden: unable to create new content in namespace {object_id.namespace} "
             "because it is being terminated"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.simulation.definitions import check_conversion, definition_of
 from agent.core.simulation.serving import aggregated, condition, through_apiservice
 from agent.core.simulation.standins import ANY_PATH, Reply, Visit
 from agent.core.simulation.tables import Served
@@ -133,5 +134,9 @@ def read_path(state: State, path: str) -> Reply:
     )
     if served is None:
         return nothing
+    try:
+        check_conversion(state, definition_of(state, served), asked.version)
+    except Unreachable as error:
+        return Reply(500, str(error))
     key = ObjectId(*served.storage, asked.namespace, asked.name)
     return reply if not asked.name or state.get(key) is not None else Reply(404, f"{path} is not there")

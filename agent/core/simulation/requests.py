@@ -12,6 +12,14 @@ from agent.core.propagation import Propagation
 from agent.core.rbac import Ask, Subject
 from agent.core.simulation.admission import admitted, check_namespace, check_service_account
 from agent.core.simulation.defaulting import defaulted, without_nulls
+from agent.core.simulation.definitions import (
+    DEFINITION,
+    check_conversion,
+    check_declared,
+    check_definition,
+    conformed,
+    definition_of,
+)
 from agent.core.simulation.discovery import find
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.escalation import check_grant
@@ -54,6 +62,7 @@ class Target(NamedTuple):
     version: str
     schema: Schema
     who: Subject | None = None
+    definition: Body | None = None
 
 
 def target(draft: Draft, body: Body, verb: str, who: Subject | None = None) -> Target:
@@ -70,7 +79,10 @@ def target(draft: Draft, body: Body, verb: str, who: Subject | None = None) -> T
     if served.is_namespaced != bool(asked.namespace):
         words = "must name a namespace" if served.is_namespaced else "has no namespace"
         raise Invalid(f"{asked}: {served.kind} {words}")
-    return Target(served, asked, stored_id(served, asked), version, schema_of(draft, served, version), who)
+    definition = definition_of(draft, served)
+    check_conversion(draft, definition, version)
+    schema = schema_of(draft, served, version)
+    return Target(served, asked, stored_id(served, asked), version, schema, who, definition)
 
 
 def stored_id(served: Served, object_id: ObjectId) -> ObjectId:
@@ -115,6 +127,8 @@ def apply(
     _check_preconditions(to, live, body["metadata"])
     config = _config(body, to)
     check_schema(draft, to.served, config)
+    if to.definition is not None:
+        check_declared(to.definition, to.version, config)
     result = merged(live, config, manager, to.schema, at=stamp(draft.now), force=force)
     if result.clashes and not force:
         words = ", ".join(str(clash) for clash in result.clashes)
@@ -172,10 +186,14 @@ def _store(draft: Draft, to: Target, live: Body | None, body: Body, *, is_dry: b
         if to.id.group_kind == ("", "Pod"):
             check_service_account(draft, body)
     body = defaulted(draft, to.served, body)
+    if to.definition is not None:
+        body = conformed(to.definition, to.version, body)
     if live is not None and is_same(live, body):
         return shown(live, to.served, to.version)
     body = admitted(draft, to.served, "CREATE" if live is None else "UPDATE", body, live, is_dry=is_dry)
     validate(draft, to.served, live, body)
+    if to.stored.group_kind == DEFINITION:
+        check_definition(live, body)
     check_grant(draft, to.who, to.stored, live, body)
     stored = draft.put(to.stored, body)
     if _is_let_go(stored):

@@ -31,6 +31,7 @@ def validate(state: State, served: Served, before: Body | None, body: Body) -> N
             raise _invalid(served, body, ".".join(row.path), "Required value")
     _validate_selector(served, body)
     if before is not None:
+        _validate_finalizers(served, before, body)
         _validate_change(state, served, before, body)
 
 
@@ -82,6 +83,14 @@ def _validate_selector(served: Served, body: Body) -> None:
     if not selects(selector, labels or {}):
         words = "Invalid value: `selector` does not match template `labels`"
         raise _invalid(served, body, "spec.template.metadata.labels", words)
+
+
+def _validate_finalizers(served: Served, before: Body, body: Body) -> None:
+    """https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/#how-finalizers-work."""
+    was, now = (side["metadata"].get("finalizers") or () for side in (before, body))
+    if "deletionTimestamp" in before["metadata"] and not set(now) <= set(was):
+        words = "Forbidden: no new finalizers can be added if the object is being deleted"
+        raise _invalid(served, body, "metadata.finalizers", words)
 
 
 def _validate_change(state: State, served: Served, before: Body, body: Body) -> None:
