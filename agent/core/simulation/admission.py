@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from agent.core.model import Body, ObjectId
 from agent.core.simulation.draft import Draft
+from agent.core.simulation.matching import is_meant
 from agent.core.simulation.selectors import selects
 from agent.core.simulation.serving import backends, through_resolver
 from agent.core.simulation.standins import flags_of, one
@@ -65,14 +66,17 @@ def _hooks(draft: Draft, served: Served, operation: str, body: Body, before: Bod
     for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
         for _, configuration in sorted(draft.of(ADMISSION, kind).items()):
             for hook in configuration.get("webhooks") or ():
-                if any(
-                    _matches(rule, served, operation) for rule in hook.get("rules") or ()
-                ) and _is_selected(draft, hook, served, (body, before)):
+                is_matched = any(_matches(rule, served, operation) for rule in hook.get("rules") or ())
+                if (
+                    is_matched
+                    and _is_selected(draft, hook, served, (body, before))
+                    and is_meant(hook, served, operation, body, before)
+                ):
                     yield hook
 
 
 def _matches(rule: Body, served: Served, operation: str) -> bool:
-    """MatchPolicy Equivalent, the default: the version does not decide."""
+    """MatchPolicy Equivalent, the default: any version in which the kind is served will do."""
 
     def has(field: str, value: str) -> bool:
         values = rule.get(field) or ()
@@ -82,6 +86,7 @@ def _matches(rule: Body, served: Served, operation: str) -> bool:
     return (
         has("operations", operation)
         and has("apiGroups", served.kind.group)
+        and any(has("apiVersions", version) for version in served.versions)
         and (has("resources", served.plural) or "*/*" in rule.get("resources", ()))
         and scope in ("*", "Namespaced" if served.is_namespaced else "Cluster")
     )

@@ -30,7 +30,8 @@ def definition_of(state: State, served: Served) -> Body | None:
 
 def _schema(crd: Body, version: str) -> Body:
     rows = (row for row in crd["spec"]["versions"] if row["name"] == version)
-    return next((dig(row, ("schema", "openAPIV3Schema")) or {} for row in rows), {})
+    # The API server wants a schema; a world that is given without one keeps all fields.
+    return next((dig(row, ("schema", "openAPIV3Schema")) for row in rows), None) or {customschemas.KEPT: True}
 
 
 def check_declared(crd: Body, version: str, config: Body) -> None:

@@ -26,6 +26,7 @@ from agent.core.simulation.escalation import check_grant
 from agent.core.simulation.fields import Schema
 from agent.core.simulation.ownership import apply as merged
 from agent.core.simulation.ownership import is_same, update
+from agent.core.simulation.quotas import check_quota, limited
 from agent.core.simulation.schemas import schema_of
 from agent.core.simulation.tables import Served, dig, put
 from agent.core.simulation.validation import check_schema, validate
@@ -188,9 +189,14 @@ def _store(draft: Draft, to: Target, live: Body | None, body: Body, *, is_dry: b
     body = defaulted(draft, to.served, body)
     if to.definition is not None:
         body = conformed(to.definition, to.version, body)
+    if live is None and to.id.group_kind == ("", "Pod"):
+        body = limited(draft, to.id, body)
+    # Admission comes first: also an apply that would change nothing fails where a webhook cannot be asked.
+    body = admitted(draft, to.served, "CREATE" if live is None else "UPDATE", body, live, is_dry=is_dry)
     if live is not None and is_same(live, body):
         return shown(live, to.served, to.version)
-    body = admitted(draft, to.served, "CREATE" if live is None else "UPDATE", body, live, is_dry=is_dry)
+    if live is None:
+        check_quota(draft, to.served, to.id, body)
     validate(draft, to.served, live, body)
     if to.stored.group_kind == DEFINITION:
         check_definition(live, body)

@@ -14,6 +14,8 @@ from agent.errors import Invalid
 SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 LABEL_VALUE: Final = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
+HARMLESS: Final = ("None", "NoneOnDryRun")
+"""What a webhook of admissionregistration.k8s.io/v1 may say of its side effects."""
 LONGEST_NAME: Final = 253
 LONGEST_LABEL: Final = 63
 
@@ -30,6 +32,9 @@ def validate(state: State, served: Served, before: Body | None, body: Body) -> N
         if not is_excused and dig(body, row.path) in (None, "", []):
             raise _invalid(served, body, ".".join(row.path), "Required value")
     _validate_selector(served, body)
+    for hook in body.get("webhooks") or ():
+        if hook.get("sideEffects") not in HARMLESS:
+            raise _invalid(served, body, "webhooks.sideEffects", "Unsupported value: None or NoneOnDryRun")
     if before is not None:
         _validate_finalizers(served, before, body)
         _validate_change(state, served, before, body)

@@ -8,9 +8,10 @@ from agent.core.model import Body, ObjectId
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import apply
 from agent.core.simulation.world import id_of
-from agent.errors import Forbidden, NotFound, NotServed, Unreachable
+from agent.errors import NotFound, NotServed, Rejected, Unreachable
 from tests.core.simulation.lab import MANAGER, RBAC, Lab, named, service, template, workload
 
+OPEN = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
 CRD = named(
     "apiextensions.k8s.io/v1",
     "CustomResourceDefinition",
@@ -19,9 +20,7 @@ CRD = named(
         "group": "example.dev",
         "scope": "Namespaced",
         "names": {"kind": "Gadget", "plural": "gadgets"},
-        "versions": [
-            {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}
-        ],
+        "versions": [{"name": "v1", "served": True, "storage": True, "schema": OPEN}],
     },
 )
 GADGET = named("example.dev/v1", "Gadget", "one", "shop", spec={"size": 1})
@@ -76,7 +75,7 @@ def test_a_namespace_takes_all_that_is_in_it_and_nothing_new_comes_meanwhile() -
     lab.apply(workload("Deployment", template(slow_stop="5")), service())
     lab.advance(3)
     lab.delete(id_of(SHOP))
-    with pytest.raises(Forbidden, match="being terminated"):
+    with pytest.raises(Rejected, match="being terminated"):
         lab.apply(named("v1", "ConfigMap", "late", "shop"))
     lab.advance(2)
     assert lab.condition(SHOP, "NamespaceContentRemaining")[0] == "True"

@@ -87,9 +87,17 @@ def write_status(draft: Draft, rollout: Rollout) -> float:
         else (False, "MinimumReplicasUnavailable", "Deployment does not have minimum availability."),
         "Progressing": progressing,
     }
-    status["conditions"] = conditions(draft, rollout.body, found)
+    status["conditions"] = conditions(draft, rollout.body, found | _failures(rollout))
     set_status(draft, rollout.key, status)
     return due
+
+
+def _failures(rollout: Rollout) -> dict[str, tuple[bool | str, str, str]]:
+    """A ReplicaSet whose pods the API server refuses says so, and its Deployment after it (sync.go)."""
+    sets = ([rollout.new] if rollout.new else []) + list(rollout.old)
+    rows = (row for _, body in sets for row in dig(body, ("status", "conditions")) or ())
+    failed = next((row for row in rows if row["type"] == "ReplicaFailure"), None)
+    return {"ReplicaFailure": (True, failed["reason"], failed["message"])} if failed else {}
 
 
 def _progress(draft: Draft, rollout: Rollout, status: Body) -> tuple[tuple[bool | str, str, str], float]:
