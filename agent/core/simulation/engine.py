@@ -8,6 +8,7 @@ from typing import Final
 from agent.core.model import ObjectId
 from agent.core.simulation.controllers import (
     apiservices,
+    autoscalers,
     customkinds,
     daemonsets,
     deployments,
@@ -31,6 +32,7 @@ CONTROLLERS: Final[tuple[Controller, ...]] = (
     customkinds.CONTROLLER,
     roles.CONTROLLER,
     namespaces.CONTROLLER,
+    autoscalers.CONTROLLER,
     deployments.CONTROLLER,
     replicasets.CONTROLLER,
     statefulsets.CONTROLLER,

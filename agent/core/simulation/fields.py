@@ -102,6 +102,8 @@ def changed(before: Body, after: Body, schema: Schema) -> tuple[FieldSet, FieldS
 
 def merge(live: Any, config: Any, schema: Schema, at: Steps = ()) -> Any:
     """The config laid over the live value: maps by key, lists by merge keys, everything else replaced."""
+    if config == {} and isinstance(live, dict) and schema.get(at) is None:
+        return live
     if not is_split(live, at, schema) or not is_split(config, at, schema):
         return config
     if isinstance(live, dict) and isinstance(config, dict):
@@ -129,6 +131,20 @@ def _merge_lists(live: list[Any], config: list[Any], schema: Schema, at: Steps) 
         merged.append(merge(old[part], item, schema, (*at, EACH)) if part in old else item)
         waiting = [name for name in waiting if name != part]
     return merged + [old[name] for name in waiting if name not in new]
+
+
+def first_duplicate(value: Any, schema: Schema, at: Steps = ()) -> str:
+    """The first list item, in words, whose merge key another item has too; or empty."""
+    inner: list[tuple[Any, Steps]] = []
+    if isinstance(value, dict):
+        inner = [(item, (*at, key)) for key, item in value.items()]
+    elif isinstance(value, list) and is_split(value, at, schema):
+        parts = [item_part(item, schema[at]) for item in value]
+        for part in parts:
+            if parts.count(part) > 1:
+                return f"{'.'.join(at)}: duplicate entries for key {part[2:]}"
+        inner = [(item, (*at, EACH)) for item in value]
+    return next((found for item, where in inner if (found := first_duplicate(item, schema, where))), "")
 
 
 def remove(value: Any, paths: FieldSet, schema: Schema, path: Path = (), at: Steps = ()) -> Any:

@@ -93,7 +93,7 @@ def apply(live: Body | None, config: Body, manager: str, schema: Schema, *, at: 
     merged = merge(live, config, schema)
     lost = owners.get(who, (frozenset(), "", ""))[0] - mine
     others = frozenset[Path]().union(*(fields for other, (fields, _, _) in owners.items() if other != who))
-    pruned = remove(merged, _unheld(lost, mine | others), schema)
+    pruned = remove(merged, _with_parents(_unheld(lost, mine | others), mine | others), schema)
     moved, gone = changed(live, pruned, schema)
     clashes = tuple(
         Clash(other, version, path)
@@ -107,6 +107,22 @@ def apply(live: Body | None, config: Body, manager: str, schema: Schema, *, at: 
     after = {other: (fields - took, version, time) for other, (fields, version, time) in owners.items()}
     after[who] = (mine, config["apiVersion"], at)
     return Applied(with_owners(pruned, after), ())
+
+
+def _with_parents(lost: FieldSet, held: FieldSet) -> FieldSet:
+    """With each field what stands around it and belongs to nobody: a probe goes whole, defaults and all.
+
+    structured-merge-diff, merge/update.go, prune. Metadata is left alone: the model's controllers write there
+    without an entry of their own.
+    """
+    kept = {path[:size] for path in held for size in range(len(path) + 1)} if lost else set()
+    found = set(lost)
+    for path in lost:
+        for size in range(len(path) - 1, 1, -1):
+            if path[:size] in kept or path[0] == "f:metadata":
+                break
+            found.add(path[:size])
+    return frozenset(found)
 
 
 def update(live: Body, body: Body, manager: str, schema: Schema, *, at: str) -> Body:

@@ -23,7 +23,7 @@ from agent.core.simulation.definitions import (
 from agent.core.simulation.discovery import find
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.escalation import check_grant
-from agent.core.simulation.fields import Schema
+from agent.core.simulation.fields import Schema, first_duplicate
 from agent.core.simulation.ownership import apply as merged
 from agent.core.simulation.ownership import is_same, update
 from agent.core.simulation.quotas import check_quota, limited
@@ -130,6 +130,8 @@ def apply(
     check_schema(draft, to.served, config)
     if to.definition is not None:
         check_declared(to.definition, to.version, config)
+    if words := first_duplicate(config, to.schema):
+        raise Invalid(f"{to.id} is invalid: {words}")
     result = merged(live, config, manager, to.schema, at=stamp(draft.now), force=force)
     if result.clashes and not force:
         words = ", ".join(str(clash) for clash in result.clashes)

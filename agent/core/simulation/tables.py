@@ -84,6 +84,7 @@ class Tables:
     required: Mapping[str, tuple[Required, ...]]
     fields: Mapping[str, tuple[tuple[Steps, frozenset[str]], ...]]
     integers: Mapping[str, tuple[Steps, ...]]
+    text_maps: Mapping[str, tuple[Steps, ...]]
     free_names: frozenset[GroupKind]
 
     @cached_property
@@ -118,6 +119,7 @@ class Tables:
             required=each("required", lambda row, path: Required(path, _values(row, "unless"))),
             fields=each("fields", lambda row, path: (path, frozenset(row["known"]))),
             integers=each("integers", lambda _, path: path),
+            text_maps=each("text_maps", lambda _, path: path),
             free_names=_kinds([table["free_names"]]),
         )
 

@@ -32,6 +32,9 @@ def validate(state: State, served: Served, before: Body | None, body: Body) -> N
         if not is_excused and dig(body, row.path) in (None, "", []):
             raise _invalid(served, body, ".".join(row.path), "Required value")
     _validate_selector(served, body)
+    ports = dig(body, ("spec", "ports")) or ()
+    if served.kind == ("", "Service") and len(ports) > 1 and not all(port.get("name") for port in ports):
+        raise _invalid(served, body, "spec.ports.name", "Required value: several ports must have names")
     for hook in body.get("webhooks") or ():
         if hook.get("sideEffects") not in HARMLESS:
             raise _invalid(served, body, "webhooks.sideEffects", "Unsupported value: None or NoneOnDryRun")
@@ -52,10 +55,19 @@ def check_schema(state: State, served: Served, config: Body) -> None:
             for name in value if isinstance(value, dict) else ():
                 if name not in known:
                     raise _invalid(served, config, ".".join((*path, name)), "field not declared in schema")
+    _check_texts(state, served, config)
     for path in state.tables.integers.get(served.kind.kind, ()):
         for value in each_at(config, path):
             if isinstance(value, bool) or not isinstance(value, int):
                 raise _invalid(served, config, ".".join(path), f"expected integer, got {value!r}")
+
+
+def _check_texts(state: State, served: Served, config: Body) -> None:
+    for path in state.tables.text_maps.get(served.kind.kind, ()):
+        for value in each_at(config, path):
+            for name, text in value.items() if isinstance(value, dict) else ():
+                if not isinstance(text, str):
+                    raise _invalid(served, config, ".".join((*path, name)), f"expected string, got {text!r}")
 
 
 def _validate_name(state: State, served: Served, body: Body) -> None:
@@ -63,6 +75,9 @@ def _validate_name(state: State, served: Served, body: Body) -> None:
     name = body["metadata"].get("name", "")
     if not name:
         raise _invalid(served, body, "metadata.name", "Required value: name or generateName is required")
+    spec = body.get("spec") or {}
+    if served.kind.kind == "APIService" and name != f"{spec.get('version')}.{spec.get('group')}":
+        raise _invalid(served, body, "metadata.name", "Invalid value: must be spec.version+'.'+spec.group")
     if served.kind in state.tables.free_names:
         return
     is_label = served.kind.group == "" and served.kind.kind in ("Namespace", "Service")
