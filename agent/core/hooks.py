@@ -14,10 +14,11 @@ from agent.core.evidence import unready_of
 from agent.core.gates import Gates, gate
 from agent.core.health import Status, health
 from agent.core.hookjobs import CUTOVERS, EVERYTHING, JOB, REMOVALS, Hook, earlier, hook_of
+from agent.core.lastwords import failed_pods, last_words, unmasked
 from agent.core.ledger import GenerationState
 from agent.core.model import ObjectId
 from agent.core.situation import Situation
-from agent.core.steps import Gate, GateState, Step, Verb
+from agent.core.steps import Gate, GateState, Log, Question, Step, Verb
 
 _REMOVALS: Final = (Verb.NARROW, Verb.DELETE, Verb.ABANDON, Verb.REPLACE)
 _ENDED: Final = (Status.CURRENT, Status.FAILED)
@@ -46,6 +47,14 @@ class Hooks:
         if step.id in self._all:
             return (*self._turn(step.id), *self._after(step.id))
         return tuple(self._ran(key) for key, hook in self._all.items() if self._comes_before(hook, step))
+
+    def questions(self) -> Iterator[Question]:
+        """The last words of hooks that failed, where what is secret in them is known and can be masked."""
+        for key in self._all:
+            job = self._situation.live.get(key)
+            if job is not None and health(job, self._situation.health).status is Status.FAILED:
+                pods = failed_pods(self._situation, job)[:1]
+                yield from (Log(pod.id) for pod in pods if not unmasked(self._situation, pod))
 
     def _comes_before(self, hook: Hook, step: Step) -> bool:
         if hook.when != "before":
@@ -80,6 +89,7 @@ class Hooks:
         said = f"{key}: {verdict.message}"
         if verdict.status is Status.FAILED:
             way_out = "mend it in Git, or delete the Job to run it again"
+            said += last_words(situation, job)
             return Gate("hook-failed", wants, GateState.HELD, f"{said}; {way_out}")
         return Gate("hook", wants, GateState.OPEN if verdict.is_ready else GateState.HELD, said)
 

@@ -216,6 +216,7 @@ class Maker:
     def _questions(self, steps: tuple[Step, ...]) -> frozenset[Question]:
         wanted: set[Question] = {d.question for d in self.drafts.values() if d.question}
         wanted.update(self.gates.questions())
+        wanted.update(Hooks(self.gates).questions())
         for key, draft in self.drafts.items():
             if any(step.verb is Verb.CUTOVER for step in draft.steps):
                 wanted.update(self.gates.trust_questions(key, draft.facets))

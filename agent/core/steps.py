@@ -181,6 +181,12 @@ class Admits(NamedTuple):
     pointer: ObjectId
 
 
+class Log(NamedTuple):
+    """What did this pod say at last? The answer's reason is its log, with whatever secrets stand in it."""
+
+    pod: ObjectId
+
+
 class Trust(NamedTuple):
     """Do the certificates of the Service's ready endpoints verify with this CA bundle (base64 PEM)?"""
 
@@ -202,7 +208,7 @@ class KindContents(NamedTuple):
     kind: GroupKind
 
 
-Question: TypeAlias = DryRun | Access | Request | Admits | Trust | NamespaceContents | KindContents
+Question: TypeAlias = DryRun | Access | Request | Admits | Log | Trust | NamespaceContents | KindContents
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Final
 
 from agent.core.answering import (
     counts_as_content,
@@ -24,6 +25,7 @@ from agent.core.steps import (
     DryRun,
     GateState,
     KindContents,
+    Log,
     NamespaceContents,
     Plan,
     Question,
@@ -34,6 +36,9 @@ from agent.errors import ClusterError, Conflict
 from agent.shell.cluster import Cluster, Resource
 from agent.shell.observe import WORKERS, Observer
 from agent.shell.trials import Trials
+
+_LINES: Final = 5
+"""So much of a log is read: a gate tells why, the rest is for kubectl logs."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +64,14 @@ class Asker:
                     return self._dry_run(question, plan)
                 case Access():
                     return self._access(question)
-                case Request() | Admits() | Trust():
+                case Request() | Admits() | Trust() | Log():
                     return self._through(question)
                 case NamespaceContents() | KindContents():
                     return self._contents(question)
         except ClusterError as error:
             return Answer(GateState.UNKNOWN, str(error))
 
-    def _through(self, question: Request | Admits | Trust) -> Answer:
+    def _through(self, question: Request | Admits | Trust | Log) -> Answer:
         """What the backend of a pointer says."""
         match question:
             case Request():
@@ -75,6 +80,8 @@ class Asker:
                 return Trials(self.cluster, self.observer.discovery, self.manager).answer(question)
             case Trust():
                 return self._trust(question)
+            case Log():
+                return Answer(GateState.OPEN, self.cluster.log(question.pod, _LINES))
 
     def _dry_run(self, question: DryRun, plan: Plan) -> Answer:
         resource = self.observer.discovery.resources.get(question.id.group_kind)

@@ -114,6 +114,10 @@ class Cluster(Protocol):
         """The HTTP status that a GET of this API path answers (``/apis/group/version``)."""
         ...
 
+    def log(self, pod: ObjectId, lines: int) -> str:
+        """The last lines that the pod's only or first container wrote, at most 8,192 bytes of them."""
+        ...
+
     def verify_serving(self, namespace: str, service: str, port: int, bundle: str) -> str:
         """What is wrong with the certificates of a Service's ready endpoints; empty when all verify.
 

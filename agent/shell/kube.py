@@ -28,6 +28,8 @@ MASKED: Final = frozenset({GroupKind("", "Secret")})
 
 _READ: Final = frozenset({"get", "list"})
 _SERVICES: Final = Resource(GroupKind("", "Service"), ("v1",), "services", is_namespaced=True, verbs=_READ)
+_PODS: Final = Resource(GroupKind("", "Pod"), ("v1",), "pods", is_namespaced=True, verbs=_READ)
+_LOG_BYTES: Final = "8192"
 _SLICES: Final = Resource(
     GroupKind("discovery.k8s.io", "EndpointSlice"), ("v1",), "endpointslices", is_namespaced=True, verbs=_READ
 )
@@ -173,6 +175,13 @@ class KubeCluster:
     def read(self, path: str) -> int:
         """The HTTP status that a GET of this API path answers."""
         return self._wire.ask_status(Request("GET", path, Asked(f"read {path}", self._connection.who)))
+
+    def log(self, pod: ObjectId, lines: int) -> str:
+        """The last lines of a pod's log; what is no UTF-8 in it is replaced."""
+        query = {"tailLines": str(lines), "limitBytes": _LOG_BYTES}
+        asked = Asked(f"read the log of {pod}", self._connection.who)
+        raw = self._wire.send(Request("GET", f"{_path(_PODS, pod)}/log", asked, query, accept="*/*"))
+        return raw.decode("utf-8", "replace")
 
     def verify_serving(self, namespace: str, service: str, port: int, bundle: str) -> str:
         """What is wrong with the certificates behind a Service's port, by handshakes from here."""

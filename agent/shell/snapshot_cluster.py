@@ -114,6 +114,10 @@ class SnapshotCluster:
         """Raises Unreachable."""
         self._unasked(f"GET {path}")
 
+    def log(self, pod: ObjectId, lines: int) -> str:
+        """Raises Unreachable."""
+        self._unasked(f"the last {lines} lines of the log of {pod}")
+
     def verify_serving(self, namespace: str, service: str, port: int, bundle: str) -> str:
         """Raises Unreachable."""
         self._unasked(f"certificates of {namespace}/{service}:{port} ({len(bundle)} characters of CA)")

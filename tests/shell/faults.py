@@ -103,6 +103,10 @@ class Hooked:
         answer: int = self.hook(Call("read", about=path), lambda: self.inner.read(path))
         return answer
 
+    def log(self, pod: ObjectId, lines: int) -> str:
+        answer: str = self.hook(Call("log", about=pod.path), lambda: self.inner.log(pod, lines))
+        return answer
+
     def verify_serving(self, namespace: str, service: str, port: int, bundle: str) -> str:
         call = Call("verify_serving", about=f"{namespace}/{service}:{port}")
         answer: str = self.hook(call, lambda: self.inner.verify_serving(namespace, service, port, bundle))

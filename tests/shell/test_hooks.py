@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from agent.shell.report import State
+from tests.shell.faults import Call, Hooked
 from tests.shell.job import Job, reasons
 
 HOOK = """
@@ -32,6 +36,11 @@ spec:
 BEFORE = "before Deployment default/web"
 
 
+def talking(call: Call, do: Callable[[], Any]) -> Any:
+    """The cluster, whose pods have written a line."""
+    return "no such table" if call.method == "log" else do()
+
+
 def test_a_migration_comes_before_its_rollout_in_each_generation() -> None:
     job = Job()
     job.release(HOOK % (BEFORE, "keep", 0), APP % 1)
@@ -44,7 +53,7 @@ def test_a_migration_comes_before_its_rollout_in_each_generation() -> None:
 
 
 def test_a_migration_that_fails_holds_its_rollout_until_it_is_run_again() -> None:
-    job = Job()
+    job = Job(wrap=lambda cluster: Hooked(cluster, talking))
     job.release(APP % 1)
     job.run()
     job.release(HOOK % (BEFORE, "keep", 3), APP % 2)
@@ -53,6 +62,8 @@ def test_a_migration_that_fails_holds_its_rollout_until_it_is_run_again() -> Non
     said = reasons(plan, "update Deployment default/web")
     assert said.startswith("hook-failed: Job default/migrate-g2: BackoffLimitExceeded: ")
     assert plan.needs_a_person
+    assert "; pod migrate-g2-" in said
+    assert " said: no such table; " in said
     job.release(HOOK % (BEFORE, "keep", 0), APP % 2)
     mended = ["create Job default/migrate-g3", "update Deployment default/web"]
     assert job.run() == [*mended, "delete Job default/migrate-g2"]

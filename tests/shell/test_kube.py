@@ -211,6 +211,12 @@ def test_read_tells_the_status_whatever_it_is(wire: Wire, kube: KubeCluster) -> 
     assert [kube.read("/apis/g/v1"), kube.read("/apis/other/v1")] == [503, 404]
 
 
+def test_the_end_of_a_log_is_text_whatever_a_pod_wrote(wire: Wire, kube: KubeCluster) -> None:
+    wire.answer("GET /api/v1/namespaces/shop/pods/web/log", Answer(200, b"no such table \xff\n"))
+    assert kube.log(ObjectId("", "Pod", "shop", "web"), 5) == "no such table \ufffd\n"
+    assert wire.seen[-1].query == {"tailLines": "5", "limitBytes": "8192"}
+
+
 @pytest.mark.parametrize("value", [2**64, {1: "x"}, "\udcff"])
 def test_what_json_cannot_say_is_invalid_and_not_sent(wire: Wire, kube: KubeCluster, value: object) -> None:
     with pytest.raises(Invalid, match="cannot apply ConfigMap shop/web: "):

@@ -40,6 +40,7 @@ from agent.core.steps import (
     DryRun,
     GateState,
     KindContents,
+    Log,
     NamespaceContents,
     Plan,
     Question,
@@ -158,7 +159,8 @@ class Agent:
                     return self._access(question)
                 case Request() | Admits():
                     return self._through(question)
-                case Trust():
+                case Log() | Trust():
+                    # The programs of the model write no logs, and have no certificates that could be wrong.
                     return trust_answer("")
                 case NamespaceContents() | KindContents():
                     return self._contents(question)
