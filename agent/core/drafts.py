@@ -41,6 +41,7 @@ from agent.core.sending import to_send
 from agent.core.situation import Foreign, Situation
 from agent.core.stamps import digest_of, stamped
 from agent.core.steps import Answer, Change, DryRun, Gate, GateState, Step, Verb
+from agent.core.storage import heeded, migration
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,7 @@ class Drafter:
         answer: Answer | None,
     ) -> Draft:
         applied = as_made(self.situation, manifest)
+        answer = heeded(live, manifest, answer)
         fields = offline
         if answer and answer.body is not None:
             told = by_server(answer.body, live, manifest, applied, self.situation.policy)
@@ -170,6 +172,7 @@ class Drafter:
         if not steps:
             return Draft(replace(change, action=Action.NONE, reason="only entries of others, kept"))
         gates = self._own_gates(live, parts)
+        steps += migration(self.situation, live, manifest)
         return Draft(change, tuple(with_answer(replace(s, gates=gates), answer) for s in steps), parts)
 
     def _steps(self, manifest: Manifest, live: LiveObject, parts: tuple[Facet, ...]) -> list[Step]:

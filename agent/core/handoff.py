@@ -89,7 +89,7 @@ def take_up(
 def entry_after(step: Step, ledger: Ledger, generation: int, digest: str, now: float) -> Entry | None:
     """The entry of ``step``'s object once it is done (without uid for what is not there yet), or None."""
     old = ledger.entries.get(step.id)
-    if step.verb is Verb.REPLACE and old is not None:
+    if step.verb in (Verb.REPLACE, Verb.MIGRATE) and old is not None:
         return replace(old, orphans=_joined(old.orphans, step.orphans))
     if step.body is None or step.verb is Verb.ABANDON:
         return None

@@ -18,7 +18,7 @@ from agent.core.situation import Situation
 from agent.core.steps import Gate, GateState, Plan, Step, Verb
 from agent.core.table_tools import Stage, ToolRow
 
-_NEVER_APPLIED: Final = (Verb.DELETE, Verb.ABANDON, Verb.POINT_BACK)
+_NEVER_APPLIED: Final = (Verb.DELETE, Verb.ABANDON, Verb.POINT_BACK, Verb.MIGRATE)
 """Whoever applies and prunes deletes apart, and looks back at nothing."""
 
 

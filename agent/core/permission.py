@@ -12,6 +12,7 @@ from agent.core.table_replacements import Way
 _VERBS = {
     Verb.CREATE: ("create", "patch"),
     Verb.DELETE: ("delete",),
+    Verb.MIGRATE: ("update",),
     Verb.REPLACE: ("delete", "create", "patch"),
 }
 _SHOWN = 3

@@ -34,6 +34,7 @@ from agent.core.sequence import in_order
 from agent.core.situation import Situation
 from agent.core.spared import foreign_owner, strays
 from agent.core.steps import Gate, NamespaceContents, Plan, Question, Step, Verb
+from agent.core.storage import migrating, unstored
 from agent.core.strangers import notes
 from agent.core.timing import timed
 
@@ -202,9 +203,13 @@ class Maker:
             return self._gates_of_addition(step, manifest) if manifest else ()
         if step.verb is Verb.REPLACE:
             return replacing(self.gates, step, draft.facets)
+        if step.verb is Verb.MIGRATE:
+            return migrating(self.gates, step)
         if step.verb is Verb.CUTOVER:
             return self.gates.cutover(step.id, draft.facets)
-        return self.gates.narrow(step.id, draft.facets) if step.verb is Verb.NARROW else ()
+        if step.verb is not Verb.NARROW:
+            return ()
+        return (*self.gates.narrow(step.id, draft.facets), *unstored(self.gates, step))
 
     def _gates_of_addition(self, step: Step, manifest: Manifest) -> tuple[Gate, ...]:
         first = granted_first(self.gates, step)

@@ -18,7 +18,7 @@ def in_order(situation: Situation, steps: Iterable[Step]) -> tuple[Step, ...]:
     additive, unblocking, moves, rest, last = [], [], [], [], []
     for step in steps:
         live = situation.live.get(step.id)
-        if step.is_additive or step.verb is Verb.REPLACE:
+        if step.is_additive or step.verb in (Verb.REPLACE, Verb.MIGRATE):
             additive.append(step)
         elif step.verb in _MOVES:
             moves.append(step)
@@ -29,8 +29,8 @@ def in_order(situation: Situation, steps: Iterable[Step]) -> tuple[Step, ...]:
         else:
             rest.append(step)
 
-    def created(step: Step) -> tuple[int, bool, ObjectId]:
-        return policy.rank(step.id.group_kind), step.verb is Verb.REPLACE, step.id
+    def created(step: Step) -> tuple[int, bool, ObjectId, bool]:
+        return policy.rank(step.id.group_kind), step.verb is Verb.REPLACE, step.id, step.verb is Verb.MIGRATE
 
     groups = (additive, unblocking, moves)
     leading = [step for group in groups for step in sorted(group, key=created)]

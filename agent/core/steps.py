@@ -88,6 +88,8 @@ class Verb(Enum):
     DELETE = "delete"
     ABANDON = "let go of"
     """Our fields and labels are taken off, the object stays (names that are never deleted)."""
+    MIGRATE = "migrate"
+    """Every object of a definition is rewritten, so that none is stored in a version that goes."""
     REPLACE = "replace"
     """The API server refuses the change in place: deleted, to be made anew (agent/core/replacement)."""
 

@@ -110,6 +110,10 @@ class Cluster(Protocol):
         """A plain update; the body's ``metadata.resourceVersion`` is a precondition."""
         ...
 
+    def replace_status(self, resource: Resource, body: Body) -> Body:
+        """A plain update of the status alone; the body's ``metadata.resourceVersion`` is a precondition."""
+        ...
+
     def read(self, path: str) -> int:
         """The HTTP status that a GET of this API path answers (``/apis/group/version``)."""
         ...

@@ -187,6 +187,11 @@ class EmbeddedCluster:
         self._may("update", resource, body)
         return self._held.write(lambda draft: requests.replace(draft, body, MANAGER, self._subject))
 
+    def replace_status(self, resource: Resource, body: Body) -> Body:
+        """A plain update of the status alone."""
+        self._may("update", resource, body)
+        return self._held.write(lambda draft: requests.replace_status(draft, body))
+
     def read(self, path: str) -> int:
         """The HTTP status of a GET."""
         if not self.world.rights().allows(self._subject, Ask("get", path=path)) and discovery.is_url(path):

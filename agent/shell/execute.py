@@ -18,9 +18,10 @@ from agent.core.handoff import Outcome, intend, record
 from agent.core.ledger import Entry, IntentKind, Ledger
 from agent.core.model import Body, LiveObject
 from agent.core.rules import MISSING
-from agent.core.steps import Plan, Step
+from agent.core.steps import Plan, Step, Verb
 from agent.errors import ClusterError, Conflict
 from agent.shell.cluster import Resource
+from agent.shell.migrate import migrate
 from agent.shell.observe import WORKERS, Observer
 from agent.shell.store import LedgerStore
 
@@ -79,6 +80,9 @@ class Executor:
         if resource is None:
             return Outcome(step, entry, error=f"{step.id.group_kind} is not served")
         try:
+            if step.verb is Verb.MIGRATE:
+                body = migrate(self.observer.cluster, self.observer.discovery, resource, step)
+                return Outcome(step, entry, LiveObject(step.id, body))
             if step.body is None:
                 self.observer.cluster.delete(
                     resource,

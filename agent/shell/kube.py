@@ -172,6 +172,12 @@ class KubeCluster:
         path = _path(resource, object_id, _version_of(body))
         return self._write("PUT", path, body, self._asked(resource, "replace", object_id, body))
 
+    def replace_status(self, resource: Resource, body: Body) -> Body:
+        """A plain update of the status alone."""
+        object_id = _id_of(resource, body)
+        path = f"{_path(resource, object_id, _version_of(body))}/status"
+        return self._write("PUT", path, body, self._asked(resource, "replace the status of", object_id, body))
+
     def read(self, path: str) -> int:
         """The HTTP status that a GET of this API path answers."""
         return self._wire.ask_status(Request("GET", path, Asked(f"read {path}", self._connection.who)))

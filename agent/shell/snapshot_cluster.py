@@ -106,6 +106,10 @@ class SnapshotCluster:
         """Raises Unreachable."""
         self._unasked(f"create {resource.kind} {body['metadata']['name']}")
 
+    def replace_status(self, resource: Resource, body: Body) -> Body:
+        """Raises Unreachable."""
+        self._unasked(f"replace the status of {resource.kind} {body['metadata']['name']}")
+
     def replace(self, resource: Resource, body: Body) -> Body:
         """Raises Unreachable."""
         self._unasked(f"replace {resource.kind} {body['metadata']['name']}")

@@ -75,6 +75,11 @@ class Mortal:
         with self._write("create", resource, body["metadata"]["name"]):
             return self._cluster.create(resource, body)
 
+    def replace_status(self, resource: Resource, body: Body) -> Body:
+        """Replace the status, or die."""
+        with self._write("replace_status", resource, body["metadata"]["name"]):
+            return self._cluster.replace_status(resource, body)
+
     def replace(self, resource: Resource, body: Body) -> Body:
         """Replace, or die."""
         with self._write("replace", resource, body["metadata"]["name"]):

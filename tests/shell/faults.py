@@ -15,7 +15,7 @@ from agent.core.policy import id_of
 from agent.core.propagation import Propagation
 from agent.shell.cluster import Cluster, Discovery, Listing, Resource, WatchEvent
 
-WRITES = frozenset({"apply", "create", "replace", "delete"})
+WRITES = frozenset({"apply", "create", "replace", "replace_status", "delete"})
 
 
 class Call(NamedTuple):
@@ -98,6 +98,9 @@ class Hooked:
 
     def replace(self, resource: Resource, body: Body) -> Body:
         return self._sent("replace", resource, body)
+
+    def replace_status(self, resource: Resource, body: Body) -> Body:
+        return self._sent("replace_status", resource, body)
 
     def read(self, path: str) -> int:
         answer: int = self.hook(Call("read", about=path), lambda: self.inner.read(path))

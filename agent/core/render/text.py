@@ -33,6 +33,7 @@ STYLES: Final = {
     Verb.NARROW: "cyan",
     Verb.DELETE: "red",
     Verb.ABANDON: "dim",
+    Verb.MIGRATE: "cyan",
     Verb.REPLACE: "bold red",
 }
 HELD_STYLE: Final = "yellow"

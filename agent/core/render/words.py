@@ -19,6 +19,7 @@ SIGNS: Final[Mapping[Verb, str]] = {
     Verb.NARROW: "⇔",
     Verb.DELETE: "−",  # noqa: RUF001 - a minus sign of the width of the plus, not a hyphen
     Verb.ABANDON: "○",
+    Verb.MIGRATE: "↻",
     Verb.REPLACE: "×",  # noqa: RUF001 - a multiplication sign, told from the letter by its colour
 }
 HELD_SIGN: Final = "‖"
@@ -37,6 +38,7 @@ PAST: Final[Mapping[Verb, str]] = {
     Verb.NARROW: "narrowed",
     Verb.DELETE: "deleted",
     Verb.ABANDON: "let go",
+    Verb.MIGRATE: "migrated",
     Verb.REPLACE: "replaced",
 }
 

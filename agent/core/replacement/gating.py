@@ -14,9 +14,9 @@ from agent.core.references import pod_template
 from agent.core.relabel import left_behind
 from agent.core.replacement.bridges import bridge_of, carries, id_of_bridge
 from agent.core.replacement.orphans import adopts, of_entry, unreleased
-from agent.core.replacement.ways import kind_defined
 from agent.core.situation import Foreign, Situation
 from agent.core.steps import Gate, GateState, KindContents, Step, Verb
+from agent.core.storage import kind_defined
 from agent.core.table_replacements import Way
 from agent.core.workloads import labels_of_template
 
@@ -45,8 +45,8 @@ def replacing(gates: Gates, step: Step, facets: tuple[Facet, ...]) -> tuple[Gate
 
 
 def contents_wanted(situation: Situation, step: Step) -> tuple[KindContents, ...]:
-    """The kind whose objects a step would take along, to be asked for."""
-    if step.way is not Way.EMPTY:
+    """The kind whose objects a step takes along or rewrites, to be asked for."""
+    if step.way is not Way.EMPTY and step.verb is not Verb.MIGRATE:
         return ()
     return (KindContents(kind_defined(situation.live.objects[step.id].body)),)
 

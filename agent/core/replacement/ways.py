@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from agent.core.facet import Facet, FacetKind
-from agent.core.model import Body, FieldPath, GroupKind, LiveObject, Manifest
+from agent.core.model import FieldPath, LiveObject, Manifest
 from agent.core.paths import covers
 from agent.core.policy import Policy
 from agent.core.table_replacements import ReplacementRow, Way
@@ -17,12 +17,6 @@ _NO_ROW: Final = ReplacementRow(
     says="not without a gap under this name: give the object a new name in Git",
     costs="",
 )
-
-
-def kind_defined(body: Body) -> GroupKind:
-    """The kind that a CustomResourceDefinition defines."""
-    spec = body.get("spec") or {}
-    return GroupKind(str(spec.get("group")), str((spec.get("names") or {}).get("kind")))
 
 
 def way_of(policy: Policy, live: LiveObject, manifest: Manifest, parts: Iterable[Facet]) -> ReplacementRow:

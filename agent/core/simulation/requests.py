@@ -156,6 +156,16 @@ def replace(draft: Draft, body: Body, manager: str, who: Subject | None = None) 
     return _store(draft, to, live, update(live, config, manager, to.schema, at=stamp(draft.now)))
 
 
+def replace_status(draft: Draft, body: Body) -> Body:
+    """A plain update of the status subresource: nothing else of the body counts."""
+    to = target(draft, body, "update")
+    live = draft.get(to.stored)
+    if live is None:
+        raise NotFound(f"{to.id} not found")
+    _check_preconditions(to, live, body["metadata"])
+    return shown(draft.put(to.stored, {**live, "status": body.get("status") or {}}), to.served, to.version)
+
+
 def _config(body: Body, to: Target) -> Body:
     """What the client may set: neither server fields nor a status that is a subresource; nulls are absent."""
     config: Body = without_nulls(body)

@@ -41,6 +41,7 @@ def validate(state: State, served: Served, before: Body | None, body: Body) -> N
     if before is not None:
         _validate_finalizers(served, before, body)
         _validate_change(state, served, before, body)
+        _validate_stored(served, before, body)
 
 
 def check_schema(state: State, served: Served, config: Body) -> None:
@@ -122,6 +123,20 @@ def _validate_change(state: State, served: Served, before: Body, body: Body) -> 
             was, now = ({k: v for k, v in side.items() if k not in row.but} for side in (was, now))
         if was is not None and was != now:
             raise _invalid(served, body, ".".join(row.path), f"Invalid value: {row.says}", is_immutable=True)
+
+
+def _validate_stored(served: Served, before: Body, body: Body) -> None:
+    """A version in which objects may be stored stays in the definition.
+
+    https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/
+    """
+    if served.kind.kind != "CustomResourceDefinition":
+        return
+    versions = {version["name"] for version in body["spec"]["versions"]}
+    for number, version in enumerate(dig(before, ("status", "storedVersions")) or ()):
+        if version not in versions:
+            words = f'Invalid value: "{version}": missing from spec.versions'
+            raise _invalid(served, body, f"status.storedVersions[{number}]", words)
 
 
 def _invalid(served: Served, body: Body, path: str, words: str, *, is_immutable: bool = False) -> Invalid:
