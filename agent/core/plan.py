@@ -17,6 +17,7 @@ from functools import cached_property
 
 from agent.core.absence import is_readable
 from agent.core.creation import Creation
+from agent.core.customs import moved_groups
 from agent.core.deadline import passed
 from agent.core.drafts import Draft, Drafter
 from agent.core.gates import Gates
@@ -164,6 +165,7 @@ class Maker:
             elif live is not None and self.departures[key].steps[0].is_pointer:
                 yield f"{key} is a serving path that this revision gives up"
         yield from (late for late in (passed(self.situation),) if late)
+        yield from moved_groups(self.situation, self.departures)
         yield from notes(self.situation)
 
     @cached_property

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agent.core.absence import APISERVICE, CRD
 from agent.core.backend import backend
+from agent.core.customs import let_go
 from agent.core.gates import Gates, gate
 from agent.core.health import health
 from agent.core.idle import services_selecting, users_by_name, users_of_role, users_of_subject
@@ -19,6 +20,7 @@ from agent.core.replacement.orphans import is_orphan
 from agent.core.situation import Situation
 from agent.core.spared import spared
 from agent.core.steps import Gate, GateState, NamespaceContents
+from agent.core.storage import kind_defined
 from agent.core.targets import pointers_of
 
 NAMESPACE = GroupKind("", "Namespace")
@@ -42,6 +44,8 @@ class Pruning:
         if self.gates.situation.policy.unblocks(live.body) or is_dead_webhook(self.gates.situation, live):
             return (self.gates.complete(), *own)
         gates = [*self.gates.taking, *own, self.unreferenced(live)]
+        if pod_template(live.body, self.gates.situation.policy) is not None:
+            gates.append(let_go(self.gates))
         if live.body.get("subjects"):
             gates.append(self.idle(live))
         if live.body.get("rules") and live.id.group == RBAC_GROUP:
@@ -161,14 +165,15 @@ class Pruning:
 
     def without_objects(self, live: LiveObject) -> Gate:
         """Deleting a CustomResourceDefinition deletes every object of its kind."""
-        spec = live.body.get("spec") or {}
-        kind = GroupKind(str(spec.get("group")), str((spec.get("names") or {}).get("kind")))
+        kind = kind_defined(live.body)
         wants = f"no {kind} is left"
         unknown = self.gates.situation.live.why_unknown((kind,))
         if unknown:
             return Gate("without-objects", wants, GateState.UNKNOWN, unknown)
         objects = self.gates.situation.live.of_kind(*kind)
-        return gate("without-objects", wants, (f"{obj.id} is there" for obj in objects), wants)
+        count = "1 object" if len(objects) == 1 else f"{len(objects)} objects"
+        there = [f"{count} of {kind} would go with it", *(f"{obj.id} is there" for obj in objects)]
+        return gate("without-objects", wants, there if objects else [], wants)
 
     def without_members(self, live: LiveObject) -> Gate:
         """Objects of an aggregated API can only be deleted through it."""
