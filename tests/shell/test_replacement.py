@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from agent.core.model import ObjectId
-from tests.shell.job import Job, reasons
-from tests.shell.judged import Judged
+from agent.core.replacement.gating import carried
+from agent.core.replacement.orphans import orphans_left
+from agent.core.situation import Situation
+from agent.errors import Forbidden
+from agent.shell.observe import Observer
+from tests.shell.faults import Fail, Hooked, Kill, Killed, Note
+from tests.shell.job import HEALTH, KINDS, POLICY, Job, reasons
+from tests.shell.judged import SETTLED, Judged
 from tests.shell.releases import binding, namespace, server
 from tests.shell.releases import labelled as web
 
@@ -119,3 +128,60 @@ def test_a_role_changes_with_a_bridge_that_holds_the_old_one() -> None:
     assert live["roleRef"]["name"] == "edit"
     names = [key.name for key in judged.job.world.world.objects() if key.kind == "ClusterRoleBinding"]
     assert not [name for name in names if "bridge" in name]
+
+
+@pytest.mark.parametrize("is_done", [False, True], ids=["before", "after"])
+def test_killed_as_the_deployment_is_deleted_the_ledger_still_names_what_it_left(*, is_done: bool) -> None:
+    releases = ((namespace("front"), web(OLD)), (namespace("front"), web(NEW)))
+    note = Note()
+    counted = Judged(*releases).job
+    counted.cluster = Hooked(counted.world, note)
+    counted.restart()
+    counted.run()
+    writes = [call for call in note.calls if call.is_write]
+    at = next(n for n, call in enumerate(writes, 1) if (call.method, call.about) == ("delete", "front/web"))
+    judged = Judged(*releases)
+    job = judged.job
+    job.cluster = Hooked(job.world, Kill(at, is_done))
+    job.restart()
+    with pytest.raises(Killed):
+        job.run()
+    job.cluster = job.world
+    job.restart()
+    job.run()
+    job.world.advance(SETTLED)
+    assert judged.verdict().broken == ()
+    assert len(replicasets(job)) == 1
+
+
+def test_a_bridge_that_could_not_be_made_keeps_the_binding_as_it_is() -> None:
+    old = (namespace("old"), server("old"), binding("old"))
+    job = Judged(old, (namespace("old"), server("old"), binding("old", role="edit"))).job
+    refused = Fail(1, Forbidden("not today"), is_done=False, concerns=lambda call: "bridge" in call.about)
+    job.cluster = Hooked(job.world, refused)
+    job.restart()
+    report = job.tick()
+    assert report.plan is not None
+    assert "is not there yet" in reasons(report.plan, "replace ClusterRoleBinding api-storage")
+    live = job.get("ClusterRoleBinding.rbac.authorization.k8s.io", "api-storage")
+    assert live is not None
+    assert live["roleRef"]["name"] == "view"
+    job.run()
+
+
+def test_an_orphan_stays_until_the_service_lists_the_new_pods() -> None:
+    old, new = web(OLD, service="app: web"), web(NEW, service="app: web")
+    job = Judged((namespace("front"), old), (namespace("front"), new)).job
+    while job.get("Deployment.apps", "front/web") is not None:
+        job.tick()
+    while not any(step.key.startswith("delete ReplicaSet") and step.is_open for step in job.plan().steps):
+        job.tick()
+    observer = Observer(job.world, POLICY, job.world.discover())
+    desired, ledger = job.git.desired(job.git.head, KINDS), job.ledger()
+    live = observer.look(desired, ledger)
+    silent = {key: obj for key, obj in live.objects.items() if key.kind != "EndpointSlice"}
+    situation = Situation(desired, live, {}, ledger, POLICY, HEALTH, job.rules, job.world.now())
+    ((_, orphan),) = orphans_left(situation)
+    assert carried(situation, orphan).is_open
+    without = carried(replace(situation, live=replace(live, objects=silent)), orphan)
+    assert without.reason == "Service front/web: 0 of 2 endpoints of the new pods ready"
