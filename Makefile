@@ -51,6 +51,9 @@ endif
 bench: controlplane ## what a tick with nothing to do costs, beside bare LISTs, for 1,000 objects
 	$(BIN)/python -m tests.rig run -- $(BIN)/python -m benchmarks.quiet_tick
 
+bench-model: $(READY) ## what a transition of the model costs in a world of 270 objects
+	$(BIN)/python -m benchmarks.model
+
 bench-read: $(READY) ## what reading the corpus costs, beside other loaders
 	$(BIN)/python -m benchmarks.reading
 

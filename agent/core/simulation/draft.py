@@ -9,7 +9,7 @@ from typing import Any
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.rbac import RBAC_GROUP, Rights
 from agent.core.simulation.tables import Tables
-from agent.core.simulation.world import Event, Timing, World, controller_of, events_after, stamp, uid_at
+from agent.core.simulation.world import Event, Timing, World, events_after, index_keys, stamp, uid_at
 
 
 class Draft:
@@ -47,7 +47,7 @@ class Draft:
         return self.of(object_id.group, object_id.kind).get(object_id)
 
     def owned_by(self, uid: str) -> list[ObjectId]:
-        """What this object controls."""
+        """What this object controls; or what is in an index of ``world.index_keys``."""
         return list(self._owned.get(uid, ()))
 
     def events_after(self, version: int) -> list[Event]:
@@ -136,25 +136,24 @@ class Draft:
             self._own.add(key)
             self._kinds[key] = dict(self._kinds.get(key, {}))
         objects: dict[ObjectId, Body] = self._kinds[key]  # type: ignore[assignment]  # copied just above
-        self._index(
-            object_id, controller_of(objects.get(object_id)), "" if kind == "DELETED" else controller_of(body)
-        )
+        after = () if kind == "DELETED" else index_keys(object_id, body)
+        self._index(object_id, index_keys(object_id, objects.get(object_id)), after)
         if kind == "DELETED":
             del objects[object_id]
         else:
             objects[object_id] = body
         self._history = (Event(self.version, kind, object_id, body, self.now), self._history)
 
-    def _index(self, object_id: ObjectId, before: str, after: str) -> None:
+    def _index(self, object_id: ObjectId, before: tuple[str, ...], after: tuple[str, ...]) -> None:
         if before == after:
             return
-        if before:
-            rest = {key: None for key in self._owned[before] if key != object_id}
-            self._owned[before] = rest
+        for owner in before:
+            rest = {key: None for key in self._owned[owner] if key != object_id}
+            self._owned[owner] = rest
             if not rest:
-                del self._owned[before]
-        if after:
-            self._owned[after] = {**self._owned.get(after, {}), object_id: None}
+                del self._owned[owner]
+        for owner in after:
+            self._owned[owner] = {**self._owned.get(owner, {}), object_id: None}
 
     def _is_counted(self, kind: GroupKind) -> bool:
         served = self.tables.served.get(kind)

@@ -13,6 +13,11 @@ from agent.core.rbac import RBAC_GROUP, Rights
 from agent.core.simulation.tables import Tables
 
 NEVER: Final = float("inf")
+LOOSE: Final = "loose"
+"""The index of what has owners that do not control it."""
+
+ADOPTED: Final = ("Pod", "ReplicaSet")
+"""Kinds whose objects a controller adopts where they have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +90,9 @@ class World:
     """One state of a cluster. Bodies are shared between states and never changed in place.
 
     ``marks``: uid -> what -> time, finer than the seconds that objects carry; ``owned``: uid of a controlling
-    owner -> what it controls; ``seen``: the version up to which each controller has acted; ``wakes``: when
-    each wants to look at which object again though nothing was written.
+    owner -> what it controls, beside the other indexes of ``index_keys``; ``seen``: the version up to which
+    each controller has acted; ``wakes``: when each wants to look at which object again though nothing was
+    written.
     """
 
     tables: Tables
@@ -144,6 +150,25 @@ def controller_of(body: Body | None) -> str:
     """The uid of the owner that controls an object, or empty."""
     owners = (body or {}).get("metadata", {}).get("ownerReferences") or ()
     return next((str(owner["uid"]) for owner in owners if owner.get("controller")), "")
+
+
+def index_keys(object_id: ObjectId, body: Body | None) -> tuple[str, ...]:
+    """Where an object stands in ``World.owned``: under its controller, ``LOOSE``, or free for adoption."""
+    if body is None:
+        return ()
+    owners = body.get("metadata", {}).get("ownerReferences") or ()
+    controller = controller_of(body)
+    keys = [controller] if controller else []
+    if not controller and object_id.kind in ADOPTED:
+        keys.append(free(object_id.kind))
+    if len(owners) > len(keys) or (owners and not controller):
+        keys.append(LOOSE)
+    return tuple(keys)
+
+
+def free(kind: str) -> str:
+    """The index of a kind's objects that nobody controls."""
+    return f"free {kind}"
 
 
 def uid_at(version: int) -> str:

@@ -12,7 +12,7 @@ from agent.core.simulation import requests
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.serving import condition
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Event, State, controller_of, stamp
+from agent.core.simulation.world import NEVER, Event, State, controller_of, free, stamp
 from agent.errors import ClusterError
 
 ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
@@ -95,8 +95,9 @@ def children(draft: Draft, uid: str, kind: str = "Pod") -> list[Item]:
 
 def orphans(draft: Draft, group: str, kind: str, namespace: str) -> list[Item]:
     """Objects of a kind that nobody controls."""
-    items = draft.of(group, kind).items()
-    return [item for item in items if item[0].namespace == namespace and not controller_of(item[1])]
+    keys = draft.owned_by(free(kind))
+    found = ((key, draft.get(key)) for key in keys if key.group == group and key.namespace == namespace)
+    return [(key, body) for key, body in found if body is not None]
 
 
 def owner_key(body: Body, kind: str) -> ObjectId | None:

@@ -13,7 +13,7 @@ from agent.core.propagation import Propagation
 from agent.core.simulation.controllers.common import Controller, is_deleting
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import COLLECTED, begin_delete, let_go
-from agent.core.simulation.world import NEVER, Event
+from agent.core.simulation.world import LOOSE, NEVER, Event
 
 _ORPHAN: Final = COLLECTED[Propagation.ORPHAN]
 _FOREGROUND: Final = COLLECTED[Propagation.FOREGROUND]
@@ -78,10 +78,13 @@ def _blocks(body: Body, uid: str) -> bool:
 
 def _owned(draft: Draft, uid: str) -> list[tuple[ObjectId, Body]]:
     """All that names this owner, controlled by it or not."""
+    keys = dict.fromkeys([*draft.owned_by(uid), *draft.owned_by(LOOSE)])
+    found = ((key, draft.get(key)) for key in sorted(keys))
     return [
         (key, body)
-        for key, body in draft.all()
-        if any(owner["uid"] == uid for owner in body["metadata"].get("ownerReferences") or ())
+        for key, body in found
+        if body is not None
+        and any(owner["uid"] == uid for owner in body["metadata"].get("ownerReferences") or ())
     ]
 
 
