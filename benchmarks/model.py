@@ -1,6 +1,6 @@
 """What one transition of the model costs in a world of 270 objects.
 
-Run by ``make bench-model``. Times are microseconds of this process's CPU, the median of ``ROUNDS``. "Explored"
+Run by ``make bench-model``. Times are microseconds of CPU, the median of ``ROUNDS``. "Explored"
 is a walk over the orders of independent changes, breadth first, with worlds kept by their digest: what an
 explorer does. Prints figures; judges nothing.
 """
