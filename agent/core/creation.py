@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from agent.core.absence import APISERVICE, CRD
 from agent.core.defining import not_served
 from agent.core.gates import Gates, gate
+from agent.core.guarding import guarded
 from agent.core.model import Finding, GroupKind, Manifest, ObjectId, Severity
 from agent.core.steps import Gate, GateState
 from agent.core.trust import reachable
@@ -24,6 +25,8 @@ class Creation:
         gates = [self.served(manifest)]
         if manifest.id.namespace:
             gates.append(self.housed(manifest.id))
+        if (guard := guarded(self.gates.situation, manifest, self.gates.pending)) is not None:
+            gates.append(guard)
         for pointer in self.gates.serving_pointers(manifest.body) if is_pointer else ():
             target = pointer.target
             is_used = self.gates.is_used(manifest.id)
