@@ -22,8 +22,8 @@ from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.paths import Pattern, parse_pattern
 from agent.core.rules import Rule, compile_rules
 from agent.core.schemas import Schema
-from agent.core.table_replacements import ReplacementRow
 from agent.core.table_errors import in_words
+from agent.core.table_replacements import ReplacementRow
 from agent.core.table_row import Row
 from agent.core.tables import PassingRow, Placed, RowT, UnblockingRow
 from agent.errors import ConfigError

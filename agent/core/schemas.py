@@ -8,7 +8,7 @@ map-type) and kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from agent.core.model import Body, GroupKind
@@ -17,6 +17,12 @@ from agent.core.table_row import Row
 from agent.core.tables import DefaultRow, ListRow
 
 _REF: Final = "#/components/schemas/"
+BUILTIN: Final = tuple(
+    f"io.k8s.{package}." for package in ("api", "apimachinery", "kube-aggregator", "apiextensions-apiserver")
+)
+"""How the components of built-in kinds are called; the others are of custom and aggregated kinds."""
+
+_OF_KIND: Final = "x-kubernetes-group-version-kind"
 _OF_THE_SERVER: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 """Top fields of every object, known by the tables."""
 
@@ -49,6 +55,41 @@ def schema_of(kind: GroupKind, schema: Body, components: Mapping[str, Body] | No
         if _QUANTITY in str(node.get("pattern", "")):
             quantities.append(Row(kind=kinds, path=path))
     return Schema(tuple(lists), tuple(defaults), tuple(quantities))
+
+
+def described(document: Body, api_version: str) -> Mapping[GroupKind, Schema]:
+    """The schemas of a group-version's kinds by its OpenAPI v3 document.
+
+    An empty default of a built-in kind is Go's zero of a required field, which the server fills in nowhere.
+    """
+    components: Mapping[str, Body] = (document.get("components") or {}).get("schemas") or {}
+    version = api_version.rpartition("/")[2]
+    found = {}
+    for name, node in components.items():
+        for one in node.get(_OF_KIND) or ():
+            kind = GroupKind(str(one.get("group", "")), str(one["kind"]))
+            if one.get("version") == version and "metadata" in (node.get("properties") or {}):
+                found[kind] = schema_of(kind, node, components)
+                if name.startswith(BUILTIN):
+                    found[kind] = replace(
+                        found[kind], defaults=tuple(d for d in found[kind].defaults if d.value)
+                    )
+    return found
+
+
+def documents_of(definitions: Iterable[Body]) -> Mapping[str, Body]:
+    """The document of each group-version that definitions bring, as the API server would write it."""
+    found: dict[str, Body] = {}
+    for body in definitions:
+        spec = body["spec"]
+        for version in spec["versions"]:
+            schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+            kind = {"group": spec["group"], "version": version["name"], "kind": spec["names"]["kind"]}
+            properties = {**(schema.get("properties") or {}), "metadata": {"type": "object"}}
+            node = {**schema, "properties": properties, _OF_KIND: [kind]}
+            document = found.setdefault(f"{kind['group']}/{kind['version']}", {"components": {"schemas": {}}})
+            document["components"]["schemas"][f"{kind['kind']}.{kind['group']}"] = node
+    return found
 
 
 def defined(bodies: Iterable[Body], kinds: frozenset[GroupKind]) -> Mapping[GroupKind, Schema]:

@@ -6,7 +6,7 @@ that fits (agent/errors.py) and nothing else; a missing object is None where the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Event
 from typing import NamedTuple, Protocol
@@ -31,6 +31,13 @@ class Discovery:
 
     resources: Mapping[GroupKind, Resource]
     failed: Mapping[str, str]
+
+
+class Document(NamedTuple):
+    """An OpenAPI v3 document of one group-version; an equal ``key`` means an equal ``body``."""
+
+    key: str
+    body: Body
 
 
 class Listing(NamedTuple):
@@ -120,6 +127,13 @@ class Cluster(Protocol):
 
     def log(self, pod: ObjectId, lines: int) -> str:
         """The last lines that the pod's only or first container wrote, at most 8,192 bytes of them."""
+        ...
+
+    def openapi(self, api_versions: Collection[str]) -> Mapping[str, Document]:
+        """The OpenAPI v3 documents of these group-versions; those that are not described are left out.
+
+        One request for the index, and one for each document that is new or has changed.
+        """
         ...
 
     def verify_serving(self, namespace: str, service: str, port: int, bundle: str) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from threading import Condition, Event
 from typing import Any, Final, TypeVar
 
+from agent.core.kinds import CRD
 from agent.core.model import Body, ObjectId
 from agent.core.propagation import Propagation
 from agent.core.rbac import Ask, Subject, service_account
+from agent.core.schemas import documents_of
 from agent.core.simulation import discovery, requests
 from agent.core.simulation.bootstrap import new_world
 from agent.core.simulation.definitions import check_conversion, definition_of
@@ -21,8 +23,9 @@ from agent.core.simulation.serving import through_pointer
 from agent.core.simulation.standins import Reply
 from agent.core.simulation.tables import Served, Tables
 from agent.core.simulation.world import World, id_of
+from agent.core.stamps import digest_of
 from agent.errors import Conflict, Forbidden, NotServed
-from agent.shell.cluster import Discovery, Listing, Resource, WatchEvent
+from agent.shell.cluster import Discovery, Document, Listing, Resource, WatchEvent
 from agent.shell.policies import read_tables, shipped_folder
 
 T = TypeVar("T")
@@ -202,6 +205,15 @@ class EmbeddedCluster:
         """Always empty: the programs of the model write nothing."""
         del pod, lines
         return ""
+
+    def openapi(self, api_versions: Collection[str]) -> Mapping[str, Document]:
+        """Documents of the group-versions that definitions bring; the model has none of built-in kinds."""
+        crds = [body for _, body in sorted(self.world.of(*CRD).items())]
+        return {
+            api_version: Document(digest_of(body), body)
+            for api_version, body in documents_of(crds).items()
+            if api_version in api_versions
+        }
 
     def verify_serving(self, namespace: str, service: str, port: int, bundle: str) -> str:
         """Always empty: the model's servers have no certificates that could be wrong."""

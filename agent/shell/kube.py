@@ -6,7 +6,7 @@ its object wrappers cost more than parsing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from threading import Event
 from typing import Final
 from urllib.parse import quote
@@ -18,10 +18,11 @@ from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.propagation import Propagation
 from agent.errors import ClusterError, Invalid, NotFound, Unreachable
 from agent.shell import kube_discovery, kube_list, kube_trust, kube_watch
-from agent.shell.cluster import Discovery, Listing, Resource, WatchEvent
+from agent.shell.cluster import Discovery, Document, Listing, Resource, WatchEvent
 from agent.shell.kube_connect import Connection
 from agent.shell.kube_errors import Asked
 from agent.shell.kube_wire import JSON, Request, Wire
+from agent.shell.openapi import OpenApi
 
 MASKED: Final = frozenset({GroupKind("", "Secret")})
 """Kinds of which a server's refusal may quote what nobody may read."""
@@ -65,6 +66,7 @@ class KubeCluster:
         self._connection = connection
         self._wire = Wire(connection, timeout=timeout, patience=patience)
         self._masked = masked
+        self._openapi = OpenApi(self._document)
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -72,12 +74,15 @@ class KubeCluster:
 
     def discover(self) -> Discovery:
         """What is served now: two requests with aggregated discovery."""
+        return kube_discovery.discover(lambda path: self._document(path, kube_discovery.ACCEPT))
 
-        def get(path: str) -> Body:
-            asked = Asked(f"discover {path}", self._connection.who)
-            return _json(self._wire.send(Request("GET", path, asked, accept=kube_discovery.ACCEPT)), asked)
+    def openapi(self, api_versions: Collection[str]) -> Mapping[str, Document]:
+        """The server's documents; the last one of each group-version is kept."""
+        return self._openapi.documents(api_versions)
 
-        return kube_discovery.discover(get)
+    def _document(self, path: str, accept: str = JSON) -> Body:
+        asked = Asked(f"discover {path.partition('?')[0]}", self._connection.who)
+        return _json(self._wire.send(Request("GET", path, asked, accept=accept)), asked)
 
     def list(self, resource: Resource, namespace: str = "", selector: str = "") -> Listing:
         """Whole objects of a kind, paged inside."""

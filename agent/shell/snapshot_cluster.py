@@ -7,7 +7,7 @@ the plan then says what it would ask, and holds by it.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from threading import Event
 from typing import Final, NoReturn
@@ -17,7 +17,7 @@ from agent.core.policy import id_of
 from agent.core.propagation import Propagation
 from agent.core.simulation.selectors import parsed, selects
 from agent.errors import Unreachable
-from agent.shell.cluster import Discovery, Listing, Resource, WatchEvent
+from agent.shell.cluster import Discovery, Document, Listing, Resource, WatchEvent
 from agent.shell.snapshot import Read, Snapshot
 
 _NAMESPACE: Final = GroupKind("", "Namespace")
@@ -121,6 +121,11 @@ class SnapshotCluster:
     def log(self, pod: ObjectId, lines: int) -> str:
         """Raises Unreachable."""
         self._unasked(f"the last {lines} lines of the log of {pod}")
+
+    def openapi(self, api_versions: Collection[str]) -> Mapping[str, Document]:
+        """Nothing: a snapshot has definitions, and no documents."""
+        del api_versions
+        return {}
 
     def verify_serving(self, namespace: str, service: str, port: int, bundle: str) -> str:
         """Raises Unreachable."""

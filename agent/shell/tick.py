@@ -18,7 +18,7 @@ from agent.core.health import HealthRules
 from agent.core.hookjobs import placed, with_hooks_checked
 from agent.core.kinds import KindInfo, Kinds
 from agent.core.ledger import Entry, GenerationState, Ledger
-from agent.core.model import Desired, Live, Manifest, ObjectId
+from agent.core.model import Desired, Finding, Live, Manifest, ObjectId
 from agent.core.orders import Order, plan_in_order
 from agent.core.policy import Policy
 from agent.core.rebuilding import commits_of, members, rebuilt
@@ -27,6 +27,7 @@ from agent.core.steps import Answers, Plan, Step
 from agent.errors import SourceError
 from agent.shell.asking import Asker
 from agent.shell.cluster import Cluster, Discovery
+from agent.shell.described import Describer
 from agent.shell.execute import Book, Executor
 from agent.shell.helm_records import HelmRecords
 from agent.shell.observe import Observer
@@ -96,6 +97,7 @@ class Syncer:
         self._take_over = take_over
         self._told = told
         self._memory = Memory()
+        self._describer = Describer(tools.policy)
 
     def plan(self, order: Order = Order.GATED) -> Plan:
         """The plan now; nothing is written."""
@@ -182,7 +184,8 @@ class Syncer:
             contents = self._contents(ledger, commit, kinds)
             ledger = take_up(ledger, commit, desired.manifests, contents, self._tools.clock())
             desired = placed(desired, ledger.newest) if ledger.newest else desired
-        return _Look(desired, live, ledger, observer, kinds)
+        desired, refused = self._describer.look(self._tools.cluster, desired)
+        return _Look(desired, live, ledger, observer, kinds, refused)
 
     def _rebuilt(self, discovery: Discovery, kinds: Kinds) -> Ledger:
         """Of a set without a ledger, what its labels tell: nothing, where it was never synced."""
@@ -241,7 +244,8 @@ class Syncer:
             live=look.live,
             applied=applied.bodies,
             ledger=look.ledger,
-            policy=self._tools.policy,
+            policy=self._describer.policy,
+            refused=look.refused,
             health=self._tools.health,
             rules=self._rules,
             now=now,
@@ -259,6 +263,7 @@ class _Look:
     ledger: Ledger
     observer: Observer
     kinds: Kinds
+    refused: Mapping[ObjectId, Finding]
 
 
 def _commits(ledger: Ledger, commit: str) -> frozenset[str]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from threading import Event, RLock
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.policy import id_of
 from agent.core.propagation import Propagation
-from agent.shell.cluster import Cluster, Discovery, Listing, Resource, WatchEvent
+from agent.shell.cluster import Cluster, Discovery, Document, Listing, Resource, WatchEvent
 
 WRITES = frozenset({"apply", "create", "replace", "replace_status", "delete"})
 
@@ -108,6 +108,11 @@ class Hooked:
 
     def log(self, pod: ObjectId, lines: int) -> str:
         answer: str = self.hook(Call("log", about=pod.path), lambda: self.inner.log(pod, lines))
+        return answer
+
+    def openapi(self, api_versions: Collection[str]) -> Mapping[str, Document]:
+        call = Call("openapi")
+        answer: Mapping[str, Document] = self.hook(call, lambda: self.inner.openapi(api_versions))
         return answer
 
     def verify_serving(self, namespace: str, service: str, port: int, bundle: str) -> str:

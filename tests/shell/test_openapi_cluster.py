@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from agent.build import kinds_of
 from agent.core.model import Body, GroupKind
 from agent.core.paths import Pattern, parse_pattern
 from agent.core.rules import Rule
-from agent.core.schemas import Schema
+from agent.core.schemas import Schema, described
 from agent.shell.kube_discovery import discover
 from agent.shell.openapi import OpenApi
 from tests.core.casefiles import shipped
@@ -18,11 +16,18 @@ WITHOUT_PODS = GroupKind("", "PodTemplate")
 """No controller makes pods of it, so the rows of pods do not reach it; with a server its document does."""
 
 
-def served(cluster: Cluster, folder: Path) -> dict[GroupKind, Schema]:
+def served(cluster: Cluster) -> dict[GroupKind, Schema]:
     """The schemas of the built-in kinds in the versions that the server prefers."""
     found = discover(cluster.api.get).resources
-    versions = {kind: resource.versions[0] for kind, resource in found.items() if kinds_of().get(kind)}
-    return dict(OpenApi(cluster.api.get, folder).schemas(versions))
+    known = kinds_of()
+    preferred = {
+        kind: f"{kind.group}/{resource.versions[0]}" if kind.group else resource.versions[0]
+        for kind, resource in found.items()
+        if known.get(kind)
+    }
+    documents = OpenApi(cluster.api.get).documents(set(preferred.values()))
+    schemas = {version: described(document.body, version) for version, document in documents.items()}
+    return {kind: schemas[version][kind] for kind, version in preferred.items() if kind in schemas[version]}
 
 
 def ruled(pattern: Pattern, rule: Rule) -> Rule:
@@ -44,15 +49,15 @@ def differences(kind: GroupKind, schema: Schema) -> list[str]:
     return told
 
 
-def test_tables_say_what_the_server_says(cluster: Cluster, tmp_path: Path) -> None:
-    found = served(cluster, tmp_path)
+def test_tables_say_what_the_server_says(cluster: Cluster) -> None:
+    found = served(cluster)
     assert len(found) > 50
     del found[WITHOUT_PODS]
     told = [line for kind, schema in sorted(found.items()) for line in differences(kind, schema)]
     assert told == [], "\n".join(told)
 
 
-def test_a_document_is_fetched_once_for_each_hash(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_document_is_fetched_once_for_each_hash(cluster: Cluster) -> None:
     asked: list[str] = []
 
     def get(path: str) -> Body:
@@ -60,11 +65,12 @@ def test_a_document_is_fetched_once_for_each_hash(cluster: Cluster, tmp_path: Pa
         body: Body = cluster.api.get(path)
         return body
 
-    versions = {GroupKind("apps", "Deployment"): "v1", GroupKind("apps", "Nothing"): "v1"}
-    first = OpenApi(get, tmp_path).schemas(versions)
-    again = OpenApi(get, tmp_path).schemas(versions)
-    assert first == again
-    assert list(first) == [GroupKind("apps", "Deployment")]
+    documents = OpenApi(get)
+    first = documents.documents({"apps/v1", "nothing.example/v1"})
+    again = documents.documents({"apps/v1"})
+    assert first["apps/v1"] is again["apps/v1"]
+    assert list(first) == ["apps/v1"]
+    assert GroupKind("apps", "Deployment") in described(first["apps/v1"].body, "apps/v1")
     assert [path.partition("?")[0] for path in asked] == [
         "/openapi/v3",
         "/openapi/v3/apis/apps/v1",

@@ -16,7 +16,8 @@ from agent.core.kinds import CRD
 from agent.core.model import Body
 from agent.core.policy import group_kind_of
 from agent.core.quantity import amount
-from agent.core.validation.closing import COMPONENTS, closed, custom
+from agent.core.schemas import BUILTIN
+from agent.core.validation.closing import COMPONENTS, METADATA, closed, custom
 from agent.core.validation.table import kind_key
 
 _OF_KIND: Final = "x-kubernetes-group-version-kind"
@@ -62,7 +63,10 @@ class Structures:
     def with_document(self, document: Body) -> Structures:
         """The same with what an OpenAPI v3 document of the server describes."""
         nodes: Mapping[str, Body] = (document.get("components") or {}).get("schemas") or {}
-        components = {name: closed(node, is_builtin=True) for name, node in nodes.items()}
+        components = {
+            name: closed(node, is_builtin=True) if name.startswith(BUILTIN) else custom(node)
+            for name, node in nodes.items()
+        }
         schemas = {
             _key(kind_key(kind)): {"$ref": COMPONENTS + name}
             for name, node in nodes.items()
@@ -89,7 +93,8 @@ class Structures:
         return Structures(self.version, {**self._schemas, **schemas}, components, certain)
 
     def _compiled(self, key: tuple[str, str]) -> Structure:
-        schema = {**self._schemas[key], "components": {"schemas": self._components}}
+        schemas = {METADATA.removeprefix(COMPONENTS): {"type": "object"}, **self._components}
+        schema = {**self._schemas[key], "components": {"schemas": schemas}}
         is_certain = key in self._certain
         try:
             validator = jsonschema_rs.Draft4Validator(

@@ -1,0 +1,62 @@
+"""What a tick makes of the cluster's documents: objects that do not fit have no steps, the others go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent.core.model import Severity
+from agent.errors import Forbidden
+from agent.shell.embedded import EmbeddedCluster
+from tests.core.validation.bad import CONFIG, DEFINITION, LAMP
+from tests.shell.faults import Call, Hooked
+from tests.shell.job import Job
+
+WATTS = "watts: 5"
+
+
+def with_lamp(job: Job, lamp: str) -> None:
+    """The definition stands in the cluster before a set brings a lamp and something else."""
+    job.release(DEFINITION)
+    job.tick()
+    job.release(lamp, CONFIG, DEFINITION)
+
+
+def test_an_object_that_the_server_would_refuse_has_no_step_and_the_others_go_on() -> None:
+    job = Job()
+    with_lamp(job, LAMP.replace(WATTS, "watts: 5, wats: 6"))
+    report = job.tick()
+    assert report.plan is not None
+    (finding,) = report.plan.findings
+    assert finding.severity is Severity.OBJECT
+    assert "Lamp.shop.example default/one: spec.wats is no field of this kind; did you mean watts?" in str(
+        finding
+    )
+    assert "create ConfigMap default/web" in job.written
+    assert [key for key in job.written if "Lamp" in key] == []
+
+
+def test_an_object_that_fits_is_made() -> None:
+    job = Job()
+    with_lamp(job, LAMP)
+    report = job.tick()
+    assert report.plan is not None
+    assert report.plan.findings == ()
+    assert [key for key in job.written if "Lamp" in key] == ["create Lamp.shop.example default/one"]
+
+
+def test_documents_that_cannot_be_read_are_told_and_the_tables_stand_in() -> None:
+    def wrap(cluster: EmbeddedCluster) -> Hooked:
+        def hook(call: Call, do: Any) -> Any:
+            if call.method == "openapi":
+                raise Forbidden("no rule allows it")
+            return do()
+
+        return Hooked(cluster, hook)
+
+    job = Job(wrap=wrap)
+    job.release(CONFIG)
+    plan = job.plan()
+    (finding,) = plan.findings
+    assert finding.severity is Severity.WARNING
+    assert "the shipped tables stand in: no rule allows it" in finding.message
+    assert [step.key for step in plan.steps] == ["create ConfigMap default/web"]
