@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.core.kinds import crd_kinds
 from agent.core.ledger import GenerationState
-from agent.core.model import SET_LABEL, ObjectId
+from agent.core.model import SET_LABEL, Body, ObjectId
 from agent.core.promise import Verdict
 from agent.core.serving import Routes
 from agent.core.steps import NEEDS_A_PERSON, Plan, Step
@@ -16,8 +17,9 @@ from agent.core.terms import Terms
 from agent.shell.kube import connect
 from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.recording import judge
+from tests.corpus import releases
 from tests.corpus.releases import versions
-from tests.corpus_live.install import FOLDER, NOT_OURS_TO_SOLVE, Install, files_of, is_refusal, reasons
+from tests.corpus_live.install import NOT_OURS_TO_SOLVE, Install, is_refusal, reasons
 from tests.rig.cluster import Cluster
 from tests.rig.resources import all_resources
 
@@ -53,15 +55,24 @@ class Handoff(Install):
             self.version = one
             self.make_namespaces()
         self.version = version
+        self.commit = self.rewrite(self._served(version))
+
+    def _served(self, version: str) -> dict[ObjectId, Body]:
+        """The release without what no server of today serves, and custom objects of kinds that go with it."""
+        bodies = {key: m.body for key, m in releases.release(self.project, version).manifests.items()}
+        own = crd_kinds(body for body in bodies.values() if self._is_served(body))
+        return {key: b for key, b in bodies.items() if self._is_served(b) or key.group_kind in own}
+
+    def _is_served(self, body: Body) -> bool:
+        try:
+            return bool(self.cluster.resources.of_object(body))
+        except LookupError:
+            return False
 
     def go_to(self, version: str) -> Came:
         """Commit the version and sync it, recorded; TimeoutError names what neither time nor person opens."""
         before = self.wanted()
-        old: dict[str, str | bytes | None] = {
-            f"{FOLDER}/{name}": None for name, _ in files_of(self.project, self.version)
-        }
-        new = {f"{FOLDER}/{name}": content for name, content in files_of(self.project, version)}
-        self.commit = self.repo.commit(old | new)
+        self.commit = self.rewrite(self._served(version))
         self.version = version
         own = connect(str(self.cluster.kubeconfig), pool_size=CONNECTIONS)
         began = time.monotonic()

@@ -29,7 +29,7 @@ PROJECTS = frozenset(
     }
 )
 IN_MAKE_TEST = frozenset(
-    {"tekton-trigger 0.7.0 to 0.10.2", "service-ca-operator release-4.16 to release-4.22"}
+    {"tekton-pipeline 0.12.0 to 0.13.0", "service-ca-operator release-4.16 to release-4.22"}
 )
 
 UPGRADES = [
