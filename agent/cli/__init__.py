@@ -3,10 +3,21 @@
 One module for each group of commands; importing it registers them.
 """
 
-from agent.cli import deciding, looking, planning, rehearsing, snapshots, syncing, validating, verifying
+from agent.cli import (
+    adopting,
+    deciding,
+    looking,
+    planning,
+    rehearsing,
+    snapshots,
+    syncing,
+    validating,
+    verifying,
+)
 from agent.cli.app import app, main
 
 __all__ = [
+    "adopting",
     "app",
     "deciding",
     "looking",

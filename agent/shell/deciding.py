@@ -9,6 +9,7 @@ from typing import Final
 from agent.core.acts import Act, with_act
 from agent.core.ledger import Ledger
 from agent.errors import Conflict, Forbidden, NotFound, NotServed
+from agent.shell.cluster import Cluster
 from agent.shell.tick import Tools
 
 NAMELESS: Final = "somebody"
@@ -33,7 +34,7 @@ class Decider:
 
         An agent that writes in between is let through, and ``choose`` asked again.
         """
-        who = self._who()
+        who = who_decides(self.tools.cluster)
         for last in (*[False] * (_TRIES - 1), True):
             ledger, token = self.tools.store.load(self.set_name)
             act = replace(choose(ledger), by=who, at=self.tools.clock())
@@ -47,8 +48,10 @@ class Decider:
                 break
         return act
 
-    def _who(self) -> str:
-        try:
-            return self.tools.cluster.whoami() or NAMELESS
-        except (NotFound, NotServed, Forbidden):
-            return NAMELESS
+
+def who_decides(cluster: Cluster) -> str:
+    """The name that the server gives to whoever acts. Raises ClusterError where it cannot be asked."""
+    try:
+        return cluster.whoami() or NAMELESS
+    except (NotFound, NotServed, Forbidden):
+        return NAMELESS

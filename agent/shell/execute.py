@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from agent.core.carrying import guarded, intended
 from agent.core.fields import put
 from agent.core.handoff import Outcome, intend, record
-from agent.core.ledger import Entry, IntentKind, Ledger
+from agent.core.ledger import Entry, How, IntentKind, Ledger
 from agent.core.model import Body, LiveObject
 from agent.core.rules import MISSING
 from agent.core.steps import Plan, Step, Verb
@@ -43,13 +43,17 @@ class Book:
 
 @dataclass(frozen=True)
 class Executor:
-    """Carries out steps for one set. ``clock`` gives seconds of the Unix epoch."""
+    """Carries out steps for one set. ``clock`` gives seconds of the Unix epoch.
+
+    ``how`` says how what is written becomes a member.
+    """
 
     observer: Observer
     book: Book
     manager: str
     take_over: frozenset[str]
     clock: Callable[[], float]
+    how: How = How.MADE
 
     def add(self, plan: Plan, steps: Iterable[Step]) -> list[Outcome]:
         """All additive steps together; one that fails does not keep the others."""
@@ -72,7 +76,8 @@ class Executor:
         return outcome
 
     def _entry(self, plan: Plan, step: Step) -> Entry | None:
-        return intended(step, self.book.ledger, plan.generation, self.clock())
+        entry = intended(step, self.book.ledger, plan.generation, self.clock())
+        return replace(entry, how=self.how) if entry is not None and self.how is not How.MADE else entry
 
     def _carry_out(self, pair: tuple[Step, Entry | None]) -> Outcome:
         step, entry = pair

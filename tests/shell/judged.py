@@ -35,6 +35,12 @@ class Judged:
         self.job.world.advance(SETTLED)
         self._start = self.job.world.world
 
+    def aim(self, newest: tuple[str, ...]) -> None:
+        """The handoff now ends at ``newest``, which was committed last: its terms are those of both ends."""
+        assert tuple(self.job.git.commits[self.job.git.head].values()) == newest
+        desired = self.job.git.desired(self.job.git.head, KINDS)
+        self._bodies[1] = {key: manifest.body for key, manifest in desired.manifests.items()}
+
     def turn(self) -> None:
         """Judge from here on the way back: what the old release lacks is what is given up."""
         self.mark()
