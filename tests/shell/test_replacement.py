@@ -146,6 +146,7 @@ def test_killed_as_the_deployment_is_deleted_the_ledger_still_names_what_it_left
     job.restart()
     with pytest.raises(Killed):
         job.run()
+    job.world.advance(5)
     job.cluster = job.world
     job.restart()
     job.run()

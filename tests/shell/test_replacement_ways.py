@@ -8,7 +8,7 @@ from agent.core.policy import id_of
 from agent.core.table_replacements import Way
 from tests.shell.job import POLICY, Job, reasons
 from tests.shell.judged import Judged
-from tests.shell.releases import labelled
+from tests.shell.releases import labelled, namespace, server
 
 JOB = """\
 apiVersion: batch/v1
@@ -235,3 +235,27 @@ def test_a_definition_is_made_anew_only_while_it_has_no_objects() -> None:
     job.world.delete(resource, id_of(live), uid=live["metadata"]["uid"], resource_version="")
     job.run()
     assert job.world.discover().resources[resource.kind].is_namespaced is False
+
+
+RIGHTS = """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: %(kind)s
+metadata: {name: api, %(where)s}
+rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: %(kind)sBinding
+metadata: {name: api, %(where)s}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %(kind)s, name: api}
+subjects: [{kind: ServiceAccount, name: api, namespace: old}]
+"""
+
+
+def test_a_cluster_role_that_becomes_a_role_stays_until_no_old_pod_needs_it() -> None:
+    wide = RIGHTS % {"kind": "ClusterRole", "where": ""}
+    narrow = RIGHTS % {"kind": "Role", "where": "namespace: old"}
+    newer = server("old").replace("standin/http:1", "standin/http:2")
+    judged = Judged((namespace("old"), server("old"), wide), (namespace("old"), newer, narrow))
+    written = judged.run()
+    gone = written.index("delete ClusterRoleBinding api")
+    assert written.index("create RoleBinding old/api") < written.index("update Deployment old/api") < gone
