@@ -17,7 +17,7 @@ from agent.core.backend import backend
 from agent.core.classify import Facet, FacetKind, facets
 from agent.core.diff import two_way
 from agent.core.fields import find, put
-from agent.core.model import Body, FieldPath, Form, Manifest
+from agent.core.model import Body, FieldPath, Form, Manifest, ObjectId
 from agent.core.policy import KindPolicy, Policy
 from agent.core.rules import MISSING
 from agent.core.situation import Situation
@@ -63,10 +63,15 @@ def _without_later(manifest: Manifest, policy: Policy) -> Body:
 def as_made(situation: Situation, manifest: Manifest) -> tuple[Body, ...]:
     """The bodies that an object's ledger bases stand for: of one made in halves, what the first half was."""
     applied = situation.applied.get(manifest.id, ())
-    entry = situation.ledger.entries.get(manifest.id)
-    if entry is None or entry.form is not Form.WIDENED or len(entry.bases) > 1:
+    if not is_half_made(situation, manifest.id):
         return applied
     return tuple(_without_later(replace(manifest, body=body), situation.policy) for body in applied)
+
+
+def is_half_made(situation: Situation, key: ObjectId) -> bool:
+    """Whether only the first half of a new object stands: nobody has been served through its pointer yet."""
+    entry = situation.ledger.entries.get(key)
+    return entry is not None and entry.form is Form.WIDENED and len(entry.bases) <= 1
 
 
 def in_halves(situation: Situation, manifest: Manifest, step: Step, first: Body) -> Halves:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from agent.core.backend import SERVICE
 from agent.core.classify import Facet
+from agent.core.defining import is_half_made
 from agent.core.fields import get
 from agent.core.model import Body, FieldPath, ObjectId
 from agent.core.paths import instance
@@ -22,8 +23,11 @@ _HTTPS: Final = 443
 
 
 def question_of(situation: Situation, key: ObjectId, facet: Facet) -> Trust | None:
-    """What to ask before this pointer moves; None where no CA bundle speaks of the new target."""
-    if facet.new is None or facet.new.kind != SERVICE:
+    """What to ask before this pointer moves; None where no CA bundle speaks of the new target.
+
+    The pointer of a new object leaves nobody, and who serves may put its own bundle in once it stands.
+    """
+    if facet.new is None or facet.new.kind != SERVICE or is_half_made(situation, key):
         return None
     bundle = _bundle(situation, key, facet)
     port = _port(situation.desired.manifests[key].body, facet.path, situation, key)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from agent.core.model import Reason
+from tests.shell.faults import Call, Hooked
 from tests.shell.job import Job, reasons
 from tests.shell.releases import namespace, server
 
@@ -114,3 +116,16 @@ def test_a_document_that_cannot_be_read_does_not_hold_what_points_at_nothing_yet
     job.release(namespace("hooks"), DEFINITION, server("hooks"), "kind: [")
     job.hold(10)
     assert definition(job)["conversion"]["strategy"] == "Webhook"
+
+
+def test_a_bundle_that_does_not_fit_holds_no_conversion_that_is_new() -> None:
+    """A release with a placeholder for a bundle, which its controller replaces once the pointer stands."""
+
+    def hook(call: Call, do: Callable[[], Any]) -> Any:
+        return "unable to get local issuer certificate" if call.method == "verify_serving" else do()
+
+    job = Job(wrap=lambda cluster: Hooked(cluster, hook))
+    bundle = "caBundle: cGxhY2Vob2xkZXI=, service: {name: api"
+    job.release(namespace("hooks"), DEFINITION.replace("service: {name: api", bundle), server("hooks"))
+    assert CRD in job.run()
+    assert definition(job)["conversion"]["webhook"]["clientConfig"]["caBundle"] == "cGxhY2Vob2xkZXI="
