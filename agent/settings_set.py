@@ -169,7 +169,8 @@ class SetConfig(Table):
     )
     after_deadline: AfterDeadline = Field(
         default=AfterDeadline.HOLD,
-        description="hold: go on waiting; point-back: pointers that moved go back, and none moves any more.",
+        description="hold: go on waiting; point-back: pointers that moved go back, none moves any more; "
+        "revert: back to the generation in service, until unpinned.",
     )
     windows: tuple[WindowConfig, ...] = Field(
         default=(), description="When pointers may move and things may be taken away; always, without any."

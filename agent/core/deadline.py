@@ -6,12 +6,18 @@ settled, the old one may be going already: then the deadline is told of and stee
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Final
 
+from agent.core.acts import pinned, suspended, with_act
+from agent.core.deciding import abort
 from agent.core.evidence import unready
-from agent.core.ledger import Entry, GenerationState
-from agent.core.situation import AfterDeadline, Situation
-from agent.core.steps import Gate, GateState
+from agent.core.ledger import Entry, GenerationState, Ledger
+from agent.core.situation import AfterDeadline, Rules, Situation
+from agent.core.steps import Gate, GateState, Plan
+
+_BY: Final = "the deadline"
 
 
 def passed(situation: Situation) -> str:
@@ -26,9 +32,12 @@ def passed(situation: Situation) -> str:
 
 
 def gives_up(situation: Situation) -> str:
-    """Why pointers that moved go back and stay there, or empty: what is late is not ready, or went back."""
+    """Why pointers that moved go back and stay there, or empty: what is late is not ready, or went back.
+
+    A generation that was chosen, by a person or by an earlier deadline, is never given up.
+    """
     late = passed(situation)
-    if not late or situation.rules.after_deadline is AfterDeadline.HOLD:
+    if not late or situation.rules.after_deadline is AfterDeadline.HOLD or pinned(situation.ledger.acts):
         return ""
     back = [key for key, entry in sorted(situation.ledger.entries.items()) if _went_back(entry)]
     waits = next(unready(situation), "") or (f"{back[0]} was pointed back" if back else "")
@@ -39,13 +48,24 @@ def _went_back(entry: Entry) -> bool:
     return bool(entry.points_back) and not entry.cutover_at
 
 
+def reverted(ledger: Ledger, plan: Plan, rules: Rules, now: float) -> Ledger:
+    """The ledger with an abort of the handoff that the plan gives up, where the set's rules revert it."""
+    newest, last = ledger.newest, ledger.last_in_service
+    is_meant = rules.after_deadline is AfterDeadline.REVERT and plan.given_up
+    is_possible = newest is not None and last is not None and last.number != newest.number
+    if not is_meant or not is_possible or suspended(ledger.acts):
+        return ledger
+    act = replace(abort(ledger, plan.given_up), by=_BY, at=now)
+    return replace(ledger, acts=with_act(ledger.acts, act))
+
+
 def deadline_gate(situation: Situation, *, moves: bool) -> Gate | None:
     """What holds steps that take something away, or that move a pointer, once the handoff is given up.
 
     A pointer that has not moved when the deadline passes is late whatever is ready.
     """
-    late = situation.rules.after_deadline is not AfterDeadline.HOLD and passed(situation)
-    why = gives_up(situation) or (late if moves else "")
+    holds = situation.rules.after_deadline is AfterDeadline.HOLD or pinned(situation.ledger.acts)
+    why = gives_up(situation) or (passed(situation) if moves and not holds else "")
     if not why:
         return None
     way_out = "mend or revert it in Git, or raise the set's deadline"

@@ -18,7 +18,7 @@ from functools import cached_property
 from agent.core.absence import is_readable
 from agent.core.creation import Creation
 from agent.core.customs import moved_groups
-from agent.core.deadline import passed
+from agent.core.deadline import gives_up, passed
 from agent.core.drafts import Draft, Drafter
 from agent.core.gates import Gates
 from agent.core.handoff import is_managed
@@ -103,6 +103,7 @@ class Maker:
             handover=self.gates.handover,
             gone=self.gone,
             late=passed(self.situation),
+            given_up=gives_up(self.situation),
         )
 
     @cached_property

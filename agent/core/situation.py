@@ -35,6 +35,8 @@ class AfterDeadline(Enum):
     """It goes on waiting, and goes on once its gates open."""
     POINT_BACK = "point-back"
     """Pointers that moved go back to the old backend; what moves or takes away holds until a person acts."""
+    REVERT = "revert"
+    """The set goes back to the generation in service, as if a person had aborted the handoff."""
 
 
 class Window(NamedTuple):

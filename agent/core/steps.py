@@ -240,7 +240,8 @@ class Plan:
     ``requests`` are the bodies of the dry runs asked for. ``generation`` is our number for ``revision``;
     ``base_revision`` is what is in service now, empty at the first sync. ``handover`` are the gates
     that must open before the new generation is in service and the old one may go; ``gone`` are ledger
-    members that nobody wants and that are absent from the cluster; ``late`` says that the deadline passed.
+    members that nobody wants and that are absent from the cluster; ``late`` says that the deadline passed,
+    ``given_up`` why the handoff is given up for it.
     """
 
     set_name: str
@@ -257,6 +258,7 @@ class Plan:
     handover: tuple[Gate, ...] = ()
     gone: tuple[ObjectId, ...] = ()
     late: str = ""
+    given_up: str = ""
 
     @property
     def open_steps(self) -> tuple[Step, ...]:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from agent.core.acts import pinned
 from agent.core.carrying import closed, next_steps
+from agent.core.deadline import reverted
 from agent.core.handoff import Outcome, held, recovered, take_up, with_holds
 from agent.core.health import HealthRules
 from agent.core.hookjobs import placed, with_hooks_checked
@@ -156,7 +157,7 @@ class Syncer:
             self._memory.commit, self._memory.prints = look.desired.revision, prints
             state = State.IN_SERVICE
         else:
-            ledger = with_holds(ledger, plan, failed, now)
+            ledger = reverted(with_holds(ledger, plan, failed, now), plan, self._rules, now)
             state = State.HELD
         book.write(ledger)
         self._source.keep(_commits(ledger, look.desired.revision))

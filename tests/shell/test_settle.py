@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from agent.core.acts import ActKind
 from agent.core.ledger import GenerationState
 from agent.core.situation import AfterDeadline
 from agent.core.steps import Verb
@@ -128,3 +129,18 @@ def test_a_deadline_that_points_back_leaves_the_old_generation_serving() -> None
     job.release(FRONT, GREEN, INGRESS % "green")
     job.run()
     assert (backend_of(job), "delete Deployment front/blue" in job.written) == ("green", True)
+
+
+def test_a_deadline_that_reverts_brings_the_old_generation_back_whole() -> None:
+    job = late(AfterDeadline.REVERT)
+    for _ in range(40):
+        job.tick()
+    act = job.ledger().acts[-1]
+    assert (act.kind, act.generation, act.by) == (ActKind.ABORT, 1, "the deadline")
+    assert "Deployment front/stuck: " in act.reason
+    job.run()
+    assert backend_of(job) == "blue"
+    assert {"delete Deployment front/green", "delete Deployment front/stuck"} <= set(job.written)
+    assert "delete Deployment front/blue" not in job.written
+    assert job.tick().plan is None
+    assert [one.kind for one in job.ledger().acts] == [ActKind.ABORT], "it is given up once"
