@@ -25,6 +25,7 @@ from agent.shell.kube import connect
 from agent.shell.policies import load_policy, load_structures, read_tables, shipped_folder
 from agent.shell.recorded import Announcer
 from agent.shell.recorder import Recorder, kinds_to_record
+from agent.shell.rendering import Renderer
 from agent.shell.repo import Repo
 from agent.shell.set_source import GitSource
 from agent.shell.snapshot import Snapshot
@@ -75,7 +76,8 @@ def _shipped() -> list[tuple[str, Any]]:
 def source_of(settings: Settings, config: SetConfig, ref: Ref | None = None) -> GitSource:
     """The Git side of one set, at ``ref`` in place of its own; the mirror is made at first use."""
     repo = Repo(config.repo, settings.cache_dir)
-    return GitSource(Source(repo, settings.cache_dir), config, ref)
+    renderer = Renderer(repo, config.rendering) if config.rendering else None
+    return GitSource(Source(repo, settings.cache_dir, renderer), config, ref)
 
 
 def tools_of(settings: Settings) -> Tools:

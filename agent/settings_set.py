@@ -25,6 +25,7 @@ from pydantic import (
 
 from agent.core.budget import Budget
 from agent.core.refs import Ref
+from agent.core.render_tool import Rendering, Tool
 from agent.core.situation import AfterDeadline, Foreign, Rules, Window
 from agent.settings_values import DURATION, ref_of, repo_path, seconds
 from agent.shell.windows import trigger_of
@@ -149,6 +150,12 @@ class SetConfig(Table):
     namespace: DnsLabel = Field(
         default="default", description="For namespaced objects that name none; default is kubectl's own."
     )
+    render: Tool | None = Field(
+        default=None,
+        description="The tool that renders path, which must be installed: kustomize (or kubectl), or helm.",
+    )
+    values: tuple[RepoPath, ...] = Field(default=(), description="Helm's files of values within the repo.")
+    release: DnsLabel | None = Field(default=None, description="Helm's name of the release, else the set's.")
     settle: Duration = Field(default=10.0, description="How long a cutover must be seen good.")
     prune: Prune = Field(default=Prune())
     take_over: tuple[str, ...] = Field(
@@ -190,6 +197,21 @@ class SetConfig(Table):
             raise ValueError("say path or paths, not both")
         rest = {key: value for key, value in data.items() if key != "path"}
         return {**rest, "paths": [data["path"]]}
+
+    @model_validator(mode="after")
+    def _render_fits(self) -> Self:
+        if self.render is not None and len(self.paths) != 1:
+            raise ValueError("render takes one path")
+        if self.render is not Tool.HELM and (self.values or self.release):
+            raise ValueError("values and release are for render: helm")
+        return self
+
+    @property
+    def rendering(self) -> Rendering | None:
+        """How the set is rendered; None where its files are manifests."""
+        if self.render is None:
+            return None
+        return Rendering(self.render, self.paths[0], self.release or self.name, self.namespace, self.values)
 
     @field_validator("repo")
     @classmethod

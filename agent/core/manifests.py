@@ -135,10 +135,10 @@ def _refuse_other_tools(document: Document) -> None:
     base = document.origin.file.rpartition("/")[2]
     group = str(body.get("apiVersion", "")).partition("/")[0]
     if group == _KUSTOMIZE_GROUP or (base in _KUSTOMIZE_FILES and "kind" not in body):
-        remedy = "commit what `kustomize build` renders, and let the path name that folder"
+        remedy = "say render: kustomize in the set, or commit what `kustomize build` renders"
         raise _Refused("a kustomization is not applied as it stands", remedy, Severity.SET)
     if base == _CHART_FILE and "kind" not in body:
-        remedy = "commit what `helm template` renders, and let the path name that folder"
+        remedy = "say render: helm in the set, or commit what `helm template` renders"
         raise _Refused("a Helm chart is not applied as it stands", remedy, Severity.SET)
     found = encrypted_document(body)
     if found is not None:

@@ -143,6 +143,10 @@ class Repo:
                 reader.clear_cache()
                 raise self._git.failed("reading files", f"{error}; remove {self._folder}") from error
 
+    def archive(self, commit: str) -> bytes:
+        """The whole tree of a commit as a tar file. Raises SourceError."""
+        return self._git.run(f"copying the tree of {commit[:_SHORT]}", "archive", "--format=tar", commit)
+
     def keep(self, set_name: str, commits: Iterable[str]) -> None:
         """Keep exactly these commits for a set, so that neither gc nor a forced push takes them away.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,10 +11,12 @@ from agent.core.encrypted import encrypted_file
 from agent.core.kinds import Kinds
 from agent.core.model import Body, Desired, ObjectId
 from agent.core.refs import Ref, RefKind
+from agent.core.render_tool import RENDERED
 from agent.core.yamlread import Reading, read_documents
 from agent.errors import SourceError
 from agent.settings import SetConfig
 from agent.shell.readings import Readings
+from agent.shell.rendering import Renderer
 from agent.shell.repo import Repo
 
 
@@ -29,10 +31,14 @@ class Applied(NamedTuple):
 
 
 class Source:
-    """Manifests of one repo, parsed once for each content and kept below ``cache_dir``."""
+    """Manifests of one repo, parsed once for each content and kept below ``cache_dir``.
 
-    def __init__(self, repo: Repo, cache_dir: Path) -> None:
+    With a ``renderer`` they are what it makes of a commit.
+    """
+
+    def __init__(self, repo: Repo, cache_dir: Path, renderer: Renderer | None = None) -> None:
         self.repo = repo
+        self._renderer = renderer
         self._readings = Readings(cache_dir)
 
     def snapshot(self, commit: str, paths: Sequence[str]) -> Mapping[str, Reading]:
@@ -41,6 +47,8 @@ class Source:
         Raises:
             SourceError: a path does not exist or holds no manifest, or the mirror cannot be read.
         """
+        if self._renderer is not None:
+            return self._renderer.readings(commit)
         listing = self.repo.blobs(commit, paths)
         files = self._read({path: ref.blob_id for path, ref in listing.blobs.items()})
         unread = {f.origin.file: Reading((), (f,)) for f in listing.findings if f.origin}
@@ -80,8 +88,7 @@ class Source:
         for commit, wanted in by_commit.items():
             try:
                 self.repo.resolve(Ref(RefKind.COMMIT, commit))
-                blobs = self.repo.find(commit, {source.file for source in wanted})
-                readings = self._read(blobs)
+                readings = self._at(commit, {source.file for source in wanted})
             except SourceError as error:
                 missing |= dict.fromkeys(wanted, str(error))
                 continue
@@ -97,6 +104,14 @@ class Source:
                 else:
                     found[source] = body
         return found, missing
+
+    def _at(self, commit: str, files: Collection[str]) -> dict[str, Reading]:
+        """Files of a commit by name, rendered ones too."""
+        rendered = {file for file in files if file.startswith(RENDERED)}
+        readings = self._read(self.repo.find(commit, set(files) - rendered))
+        if rendered and self._renderer is not None:
+            readings |= self._renderer.readings(commit)
+        return readings
 
     def _read(self, blobs: Mapping[str, str]) -> dict[str, Reading]:
         """Readings of files by their blob ids; only contents never seen are fetched and parsed."""
