@@ -24,6 +24,7 @@ def test_an_account_may_do_what_its_bindings_give_and_nothing_else(bench: Bench)
     made = bench.apply(config_map(a="1"))
     account = bench.acting_as("shop", "reader")
     bench.until("the binding counts", lambda: account.can("get", maps, "shop", "web") == "")
+    assert account.whoami() == "system:serviceaccount:shop:reader"
     assert account.get(maps, id_of(made)) == made
     denied = account.can("patch", maps, "shop", "web")
     assert "patch ConfigMap" in denied
