@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,7 +26,7 @@ from agent.shell.recorded import Announcer
 from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.rendering import Renderer
 from agent.shell.repo import Repo
-from agent.shell.set_source import GitSource
+from agent.shell.set_source import AbsentSource, GitSource, SetSource
 from agent.shell.snapshot import Snapshot
 from agent.shell.snapshot_cluster import SnapshotCluster, secret_data
 from agent.shell.source import Source
@@ -80,11 +79,17 @@ def source_of(settings: Settings, config: SetConfig, ref: Ref | None = None) -> 
     return GitSource(Source(repo, settings.cache_dir, renderer), config, ref)
 
 
+def synced_source_of(settings: Settings, config: SetConfig, ref: Ref | None = None) -> SetSource:
+    """What a sync asks of Git for one set; a set that shall go asks nothing."""
+    return AbsentSource(config.name) if config.is_absent else source_of(settings, config, ref)
+
+
 def tools_of(settings: Settings) -> Tools:
     """What all sets share: the cluster by kubeconfig or the pod's credentials, ledger, tables, clock."""
     cluster = connect(_kubeconfig(settings), settings.context)
     store = LedgerStore(cluster, settings.ledger_namespace)
-    return Tools(cluster, store, policy_of(settings), health_of(settings), kinds_of(), time.time)
+    sources = {one.name: synced_source_of(settings, one) for one in settings.sets}
+    return Tools(cluster, store, policy_of(settings), health_of(settings), kinds_of(), cluster.now, sources)
 
 
 def _kubeconfig(settings: Settings) -> str | None:
@@ -135,8 +140,8 @@ def syncer_of(
     """One set's syncer, at ``ref`` in place of the set's own."""
     return Syncer(
         tools,
-        source_of(settings, config, ref),
-        replace(config.rules, ledger_namespace=settings.ledger_namespace),
+        synced_source_of(settings, config, ref),
+        settings.rules_of(config),
         set_name=config.name,
         take_over=frozenset(config.take_over),
         told=told,

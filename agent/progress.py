@@ -41,3 +41,7 @@ class Progress:
         if report.state is State.IN_SERVICE and newest is not None:
             words = f"generation {newest.number} in service"
             self._print(render.event_line(now, "=", words, "green"))
+        if report.state is State.ABSENT:
+            self._print(
+                render.event_line(now, "=", f"nothing is left of set {report.ledger.set_name}", "green")
+            )

@@ -6,6 +6,8 @@ Every error names file, line, key, value and what is allowed, and is a ``ConfigE
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -14,6 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from agent.core.nearest import nearest
+from agent.core.situation import Rules
 from agent.errors import ConfigError
 from agent.settings_errors import said
 from agent.settings_set import PATTERNS, ConfigPath, DnsLabel, Duration, SetConfig, Table
@@ -51,6 +54,30 @@ class Settings(Table):
         if twice:
             raise ValueError(f"set names are unique, and {', '.join(twice)} stands twice")
         return self
+
+    @model_validator(mode="after")
+    def _names_of_others(self) -> Self:
+        names = [one.name for one in self.sets]
+        for one in self.sets:
+            for other in one.depends_on:
+                if other not in names:
+                    raise ValueError(
+                        f"set {one.name} depends on {other}, which is no set{nearest(other, names)}"
+                    )
+            for name in one.formerly:
+                if name in names:
+                    raise ValueError(f"set {one.name} was formerly {name}, and {name} is a set of its own")
+        try:
+            TopologicalSorter({one.name: one.depends_on for one in self.sets}).prepare()
+        except CycleError as error:
+            circle = " -> ".join(reversed(error.args[1]))
+            raise ValueError(f"sets depend on each other in a circle: {circle}") from None
+        return self
+
+    def rules_of(self, config: SetConfig) -> Rules:
+        """What the plan is told of one set beside the others."""
+        dependents = tuple(one.name for one in self.sets if config.name in one.depends_on)
+        return replace(config.rules, ledger_namespace=self.ledger_namespace, dependents=dependents)
 
     def set_named(self, name: str) -> SetConfig:
         """The set of that name.

@@ -90,7 +90,8 @@ def _known_keys(model: type[BaseModel], location: tuple[str | int, ...]) -> list
     for part in location[:-1]:
         if isinstance(part, str):
             model = next(_models(model.model_fields[part].annotation))
-    return [*model.model_fields, *(["path"] if "paths" in model.model_fields else [])]
+    names = [field.alias or name for name, field in model.model_fields.items()]
+    return [*names, *(["path"] if "paths" in model.model_fields else [])]
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -6,6 +6,7 @@ Patterns and what they allow stand here for the whole file.
 from __future__ import annotations
 
 import re
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
@@ -24,6 +25,7 @@ from pydantic import (
 )
 
 from agent.core.budget import Budget
+from agent.core.gates import EVERYTHING
 from agent.core.refs import Ref
 from agent.core.render_tool import Rendering, Tool
 from agent.core.situation import AfterDeadline, Foreign, Rules, Window
@@ -91,6 +93,13 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class SetState(Enum):
+    """Whether a set shall stand."""
+
+    PRESENT = "present"
+    ABSENT = "absent"
+
+
 class Limits(Table):
     """How much may be pruned at once."""
 
@@ -156,6 +165,18 @@ class SetConfig(Table):
     )
     values: tuple[RepoPath, ...] = Field(default=(), description="Helm's files of values within the repo.")
     release: DnsLabel | None = Field(default=None, description="Helm's name of the release, else the set's.")
+    state: SetState = Field(
+        default=SetState.PRESENT,
+        description="absent: the whole set goes, in reverse order; neither repo nor ref is read for it.",
+    )
+    depends_on: tuple[DnsLabel, ...] = Field(
+        default=(),
+        alias="dependsOn",
+        description="Sets that must be in service before anything of this one is written.",
+    )
+    formerly: tuple[DnsLabel, ...] = Field(
+        default=(), description="Names that this set had: what stands under them is its own."
+    )
     settle: Duration = Field(default=10.0, description="How long a cutover must be seen good.")
     prune: Prune = Field(default=Prune())
     take_over: tuple[str, ...] = Field(
@@ -224,6 +245,11 @@ class SetConfig(Table):
         return repo if _SCP.fullmatch(repo) else str(_from_config(Path(repo), info))
 
     @property
+    def is_absent(self) -> bool:
+        """Whether the whole set shall go."""
+        return self.state is SetState.ABSENT
+
+    @property
     def manager(self) -> str:
         """The set's field manager."""
         return f"trapeze/{self.name}"
@@ -234,7 +260,7 @@ class SetConfig(Table):
         return Rules(
             manager=self.manager,
             settle=self.settle,
-            allow=frozenset(self.prune.allow),
+            allow=frozenset(self.prune.allow) | ({EVERYTHING} if self.is_absent else set()),
             allow_downtime=frozenset(self.allow_downtime),
             foreign=self.foreign_entries,
             take_over=frozenset(self.take_over),
@@ -243,4 +269,7 @@ class SetConfig(Table):
             after_deadline=self.after_deadline,
             windows=tuple(one.window for one in self.windows),
             windows_for_all=self.windows_for_all,
+            formerly=frozenset(self.formerly),
+            depends_on=self.depends_on,
+            is_absent=self.is_absent,
         )

@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
+from agent.core.budget import Budget
 from agent.core.refs import Ref, RefKind
 from agent.core.situation import Foreign
 from agent.errors import ConfigError
@@ -177,3 +178,43 @@ def test_the_schema_takes_what_is_read(text: str) -> None:
 def test_the_schema_refuses_what_is_refused(text: str) -> None:
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(YAML(typ="safe", pure=True).load(text), json.loads(schema_text()))
+
+
+def sets(*more: str) -> str:
+    """Sets ``a``, ``b`` ... with more keys each."""
+    rows = [
+        f"- {{name: {name}, repo: r, ref: main, path: p{keys}}}"
+        for name, keys in zip("abc", more, strict=False)
+    ]
+    return "sets:\n" + "\n".join(rows)
+
+
+def test_what_a_set_says_of_the_others(tmp_path: Path) -> None:
+    more = (
+        ", state: absent",
+        ", dependsOn: [a]",
+        ", formerly: [shop], prune: {budget: {count: 3, percent: 5}}",
+    )
+    settings = load(tmp_path, sets(*more))
+    a, b, c = (settings.rules_of(one) for one in settings.sets)
+    assert (a.is_absent, a.dependents, a.allow) == (True, ("b",), frozenset({"*"}))
+    assert (b.depends_on, b.is_absent) == (("a",), False)
+    assert (c.formerly, c.budget) == (frozenset({"shop"}), Budget(3, 5.0))
+    assert c.ledger_namespace == "trapeze-system"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ((", dependsOn: [b]", ", dependsOn: [c]", ", dependsOn: [a]"), "in a circle: a -> b -> c -> a"),
+        ((", dependsOn: [a]",), "in a circle: a -> a"),
+        ((", dependsOn: [shop]",), "set a depends on shop, which is no set"),
+        ((", formerly: [b]", ""), "set a was formerly b, and b is a set of its own"),
+        ((", state: gone",), "sets[a].state"),
+        ((", prune: {budget: {percent: 101}}",), "sets[a].prune.budget.percent"),
+    ],
+)
+def test_what_sets_may_not_say_of_each_other(more: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, sets(*more))
+    assert said in str(caught.value)

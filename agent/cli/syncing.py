@@ -80,7 +80,7 @@ def sync(
         complain(line)
     if report.errors or report.state is State.REFUSED:
         return ERROR
-    return OK if report.state is State.IN_SERVICE else NOT_SAFE
+    return OK if report.state in (State.IN_SERVICE, State.ABSENT) else NOT_SAFE
 
 
 @app.command()

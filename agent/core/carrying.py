@@ -6,10 +6,12 @@ Pure: the caller sends the requests and keeps the ledger.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from agent.core.handoff import enrolled, entry_after, finished, without
 from agent.core.ledger import Entry, Fingerprint, Ledger
 from agent.core.model import Body, Desired, GroupKind, Live, ObjectId
+from agent.core.neighbours import marked
 from agent.core.stamps import digest_of
 from agent.core.steps import Plan, Step
 
@@ -42,6 +44,14 @@ def guarded(body: Body, step: Step, version: str) -> Body:
     return {**body, "metadata": {**body["metadata"], **held}}
 
 
+def on_this_clock(ledger: Ledger, now: float) -> Ledger:
+    """The ledger without times that lie ahead: another agent's clock was, and what it saw counts from now."""
+    late = {
+        key: replace(entry, cutover_at=now) for key, entry in ledger.entries.items() if entry.cutover_at > now
+    }
+    return replace(ledger, entries={**ledger.entries, **late}) if late else ledger
+
+
 def closed(  # noqa: PLR0917 - what a tick has at its end
     plan: Plan,
     ledger: Ledger,
@@ -51,5 +61,6 @@ def closed(  # noqa: PLR0917 - what a tick has at its end
     now: float,
 ) -> Ledger:
     """The ledger at the end of a tick whose last plan this is; what it still waits for is not told yet."""
-    ledger = enrolled(without(ledger, plan.gone, live, now), desired, live)
+    ledger = enrolled(without(ledger, plan.gone, live, now), desired, live, plan.shared)
+    ledger = marked(ledger, plan.left)
     return finished(ledger, desired, live, prints, now) if plan.is_done else ledger

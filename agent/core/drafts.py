@@ -38,6 +38,7 @@ from agent.core.replacement.drafting import replaced, why_leaving
 from agent.core.replacement.orphans import as_before, is_orphan
 from agent.core.scaling import as_scaled
 from agent.core.sending import to_send
+from agent.core.sharing import before_changing, before_making, followed, is_member
 from agent.core.situation import Foreign, Situation
 from agent.core.stamps import digest_of, stamped
 from agent.core.steps import Answer, Change, DryRun, Gate, GateState, Step, Verb
@@ -82,6 +83,7 @@ class Drafter:
             body=self._stamped(manifest.body),
             bases=(self._source(manifest),),
             is_pointer=self._is_pointer(manifest.body),
+            gates=before_making(self.situation, manifest),
         )
         change = Change(manifest.id, Action.CREATE, Category.ADDITIVE, "new")
         first = first_form(self.situation, manifest)
@@ -104,7 +106,8 @@ class Drafter:
         applied = as_made(self.situation, manifest)
         policy = self.situation.policy
         rules = self.situation.rules
-        offline = three_way(manifest, live, applied, policy, rules.manager, predecessors=rules.take_over)
+        before = followed(self.situation, live)
+        offline = three_way(manifest, live, applied, policy, rules.manager, predecessors=before)
         if not offline and self._is_member(live):
             return Draft(Change(manifest.id, Action.NONE, Category.ADDITIVE, "equal"))
         request = self._probe(manifest, live, offline)
@@ -154,7 +157,7 @@ class Drafter:
         fields = offline
         if answer and answer.body is not None:
             told = by_server(answer.body, live, manifest, applied, self.situation.policy)
-            fields = with_leftovers(self.situation.rules.take_over, live.body, told, offline)
+            fields = with_leftovers(followed(self.situation, live), live.body, told, offline)
             fields = with_remnants(fields, offline, self._remnants(live, offline))
         if not fields and self._is_member(live):
             return Draft(Change(manifest.id, Action.NONE, Category.ADDITIVE, "equal by the server's word"))
@@ -171,7 +174,7 @@ class Drafter:
         steps = self._steps(manifest, live, parts)
         if not steps:
             return Draft(replace(change, action=Action.NONE, reason="only entries of others, kept"))
-        gates = self._own_gates(live, parts)
+        gates = self._own_gates(manifest, live, parts)
         steps += migration(self.situation, live, manifest)
         return Draft(change, tuple(with_answer(replace(s, gates=gates), answer) for s in steps), parts)
 
@@ -191,7 +194,7 @@ class Drafter:
         if takes:
             steps.append(self._step(manifest, live, Verb.NARROW, takes, Form.FINAL))
         changes = [change for part in parts for change in part.fields]
-        left = leftovers(self.situation.rules.take_over, live.body, changes)
+        left = leftovers(followed(self.situation, live), live.body, changes)
         gone = tuple(dict.fromkeys((*left, *self._remnants(live, changes))))
         at_once = {change.path for p in adds if p.kind not in _NOT_ADDING for change in p.fields}
         first = {Verb.WIDEN: tuple(path for path in gone if path in at_once)}
@@ -229,12 +232,8 @@ class Drafter:
         body = widened(manifest.body, live.body, parts, policy, moved=moved, keep_foreign=True)
         return self._stamped(body, live)
 
-    def _own_gates(self, live: LiveObject, parts: tuple[Facet, ...]) -> tuple[Gate, ...]:
-        gates = []
-        own = self.situation.desired.set_name
-        if live.set_name not in ("", own):
-            reason = f"it carries the label of set {live.set_name}; take it out of one of the two"
-            gates.append(Gate("owner", "no other set owns the object", GateState.HELD, reason))
+    def _own_gates(self, manifest: Manifest, live: LiveObject, parts: tuple[Facet, ...]) -> tuple[Gate, ...]:
+        gates = before_changing(self.situation, manifest, live)
         if live.is_deleting:
             gates.append(Gate("there", "the object is not going", GateState.HELD, "it is being deleted"))
         downtime = next((p.reason for p in parts if p.kind is FacetKind.DOWNTIME), "")
@@ -254,7 +253,9 @@ class Drafter:
         if not self._is_member(live):
             return body
         metadata = body["metadata"]
-        labels = metadata["labels"] | {k: v for k, v in live.labels.items() if k == GENERATION_LABEL}
+        labels = metadata["labels"] | {
+            k: v for k, v in live.labels.items() if k in (GENERATION_LABEL, SET_LABEL)
+        }
         commit = {k: v for k, v in live.annotations.items() if k == COMMIT_ANNOTATION}
         stamps = {"labels": labels, "annotations": metadata["annotations"] | commit}
         return {**body, "metadata": metadata | stamps}
@@ -263,7 +264,7 @@ class Drafter:
         return remnants(live.body, changes, self.situation.policy, self.situation.rules.manager)
 
     def _is_member(self, live: LiveObject) -> bool:
-        return live.set_name == self.situation.desired.set_name
+        return is_member(self.situation, live)
 
     def _stamped(self, body: Body, live: LiveObject | None = None) -> Body:
         desired = self.situation.desired

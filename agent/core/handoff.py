@@ -6,7 +6,7 @@ ledger is kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -182,14 +182,15 @@ def recovered(ledger: Ledger, live: Live, manager: str) -> Ledger:
     return replace(ledger, entries=entries, intent=None)
 
 
-def enrolled(ledger: Ledger, desired: Desired, live: Live) -> Ledger:
-    """The ledger with every desired object that stands under the set's label as a member.
+def enrolled(ledger: Ledger, desired: Desired, live: Live, shared: Collection[ObjectId] = ()) -> Ledger:
+    """The ledger with every desired object that stands under the set's label, or is ``shared``, as a member.
 
     Nothing had to be written for such an object: it was equal when a lost ledger was begun anew.
     """
     newest = ledger.newest
     missing = desired.manifests.keys() - ledger.entries.keys()
-    found = {key: obj for key in missing if (obj := live.get(key)) and obj.set_name == ledger.set_name}
+    named = {key: obj for key in missing if (obj := live.get(key))}
+    found = {k: obj for k, obj in named.items() if obj.set_name == ledger.set_name or k in shared}
     if newest is None or not found:
         return ledger
     entries = dict(ledger.entries)

@@ -110,6 +110,11 @@ def decode(set_name: str, head: str, chunks: Mapping[str, str]) -> Ledger:
         ) from error
 
 
+def set_of(head: str) -> str:
+    """The set whose head this is; raises ``LedgerError`` for a head that cannot be read."""
+    return str(_head(head)["set"])
+
+
 def digest_of(text: str) -> str:
     """What a chunk is called: hexadecimal, of its content."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:DIGEST_LENGTH]

@@ -9,10 +9,10 @@ is stopped where.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
-from agent.core.ledger import Entry
+from agent.core.ledger import Entry, Ledger
 from agent.core.model import Body, ObjectId
 
 
@@ -63,3 +63,19 @@ class Neighbours:
     def unread(self) -> tuple[str, ...]:
         """Why it is not known what all sets want, one reason for each that could not be read."""
         return tuple(f"set {one.name}: {one.unread}" for one in self.sets if one.unread)
+
+
+def marked(ledger: Ledger, left: Collection[ObjectId]) -> Ledger:
+    """The ledger with exactly these members marked as left to another set."""
+    if all(entry.is_left == (key in left) for key, entry in ledger.entries.items()):
+        return ledger
+    entries = {key: replace(entry, is_left=key in left) for key, entry in ledger.entries.items()}
+    return replace(ledger, entries=entries)
+
+
+def absorbed(ledger: Ledger, former: Ledger) -> Ledger:
+    """The ledger with what that of the same set under a former name has: its members, and its past."""
+    entries = {**former.entries, **ledger.entries}
+    generations = ledger.generations or former.generations
+    acts, pruned = ledger.acts or former.acts, ledger.pruned or former.pruned
+    return replace(ledger, generations=generations, entries=entries, acts=acts, pruned=pruned)

@@ -32,6 +32,7 @@ from agent.core.refused import checked
 from agent.core.replacement.gating import beside, contents_wanted, granted_first, replacing
 from agent.core.replacement.orphans import of_entry, orphans_left
 from agent.core.sequence import in_order
+from agent.core.sharing import awaited, claim, is_shared, left
 from agent.core.situation import Situation
 from agent.core.spared import foreign_owner, strays
 from agent.core.steps import Gate, NamespaceContents, Plan, Question, Step, Verb
@@ -85,7 +86,7 @@ class Maker:
         ordered = in_order(self.situation, [replace(s, gates=(*s.gates, *more)) for s, more in gated])
         steps = pulled(self.situation, ordered)
         denied, questions = missing(self.situation, steps), self._questions(steps)
-        closing = (*denied, *unanswered(self.situation, questions))
+        closing = (*denied, *unanswered(self.situation, questions), *awaited(self.situation))
         changes = [draft.change for draft in drafts]
         desired = self.situation.desired
         return Plan(
@@ -104,6 +105,8 @@ class Maker:
             gone=self.gone,
             late=passed(self.situation),
             given_up=gives_up(self.situation),
+            left=self.left,
+            shared=self._shared(),
         )
 
     @cached_property
@@ -124,6 +127,7 @@ class Maker:
         drafter = Drafter(self.situation, self.generation)
         found = (self.situation.live.get(key) for key in self._unwanted())
         leaving = [live for live in found if live is not None and not self._belongs_to_others(live)]
+        leaving = [live for live in leaving if live.id not in self.left]
         leaving += [orphan for _, orphan in orphans_left(self.situation)]
         return {live.id: drafter.delete(live) for live in leaving}
 
@@ -133,14 +137,24 @@ class Maker:
     def _belongs_to_others(self, live: LiveObject) -> bool:
         """Made anew under the same name, taken over by another set, or owned by what is no member."""
         entry = self.situation.ledger.entries[live.id]
-        own = self.situation.desired.set_name
-        if live.set_name not in ("", own) or (entry.uid and entry.uid != live.uid):
+        if claim(self.situation, live) or (entry.uid and entry.uid != live.uid):
             return True
         if foreign_owner(self.situation, live):
             return True
         # A write that failed leaves an entry: without uid, or without label and manager, it made nothing.
-        is_written = bool(entry.uid) and live.set_name == own
+        is_written = bool(entry.uid) and bool(live.set_name)
         return not is_written and not is_managed(live, self.situation.rules.manager)
+
+    @cached_property
+    def left(self) -> frozenset[ObjectId]:
+        """Members that the set wants no more and that another set goes on with."""
+        found = (self.situation.live.get(key) for key in self._unwanted())
+        kept = (live for live in found if live is not None and left(self.situation, live))
+        return frozenset(live.id for live in kept if not self._belongs_to_others(live))
+
+    def _shared(self) -> frozenset[ObjectId]:
+        equal = (key for key, draft in self.drafts.items() if draft.change.action is Action.NONE)
+        return frozenset(key for key in equal if is_shared(self.situation, key))
 
     @property
     def gone(self) -> tuple[ObjectId, ...]:
@@ -149,6 +163,7 @@ class Maker:
             key
             for key in self._unwanted()
             if key not in self.departures
+            and key not in self.left
             and is_readable(self.situation, key.group_kind)
             and not of_entry(self.situation, key)
         )
@@ -158,7 +173,9 @@ class Maker:
         yield from strays(self.situation)
         for key in self._unwanted():
             live = self.situation.live.get(key)
-            if live is not None and key not in self.departures:
+            if live is not None and key in self.left:
+                yield f"{key} is left to set {', set '.join(left(self.situation, live))}"
+            elif live is not None and key not in self.departures:
                 own = self.situation.desired.set_name
                 owner = foreign_owner(self.situation, live) or "somebody else"
                 owner = f"set {live.set_name}" if live.set_name not in ("", own) else owner

@@ -17,6 +17,7 @@ from agent.core.rbac import RBAC_GROUP
 from agent.core.references import pod_template, uses
 from agent.core.replacement.gating import carried
 from agent.core.replacement.orphans import is_orphan
+from agent.core.sharing import claim, wanted_of
 from agent.core.situation import Situation
 from agent.core.spared import spared
 from agent.core.steps import Gate, GateState, NamespaceContents
@@ -68,7 +69,7 @@ class Pruning:
     def ours(self, live: LiveObject) -> Gate | None:
         """Only what carries the set's label is deleted, whatever the ledger says."""
         own = self.gates.situation.desired.set_name
-        if live.set_name == own:
+        if live.set_name and claim(self.gates.situation, live) is None:
             return None
         reason = f"the label of set {own} was taken off; put it back, or delete the object by hand"
         return Gate("ours", "the object carries the set's label", GateState.HELD, reason)
@@ -172,8 +173,15 @@ class Pruning:
             return Gate("without-objects", wants, GateState.UNKNOWN, unknown)
         objects = self.gates.situation.live.of_kind(*kind)
         count = "1 object" if len(objects) == 1 else f"{len(objects)} objects"
-        there = [f"{count} of {kind} would go with it", *(f"{obj.id} is there" for obj in objects)]
-        return gate("without-objects", wants, there if objects else [], wants)
+        there = [f"{count} of {kind} would go with it", *map(self._there, objects)] if objects else []
+        wanted = (f"set {name} wants {key}" for name, key in wanted_of(self.gates.situation, kind))
+        return gate("without-objects", wants, (*there, *wanted), wants)
+
+    def _there(self, obj: LiveObject) -> str:
+        """An object that stands in the way, and whose it is where it is not the set's own."""
+        own = self.gates.situation.desired.set_name
+        whose = f"set {obj.set_name}" if obj.set_name else "no set"
+        return f"{obj.id} is there" + ("" if obj.set_name == own else f", of {whose}")
 
     def without_members(self, live: LiveObject) -> Gate:
         """Objects of an aggregated API can only be deleted through it."""

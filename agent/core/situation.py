@@ -66,9 +66,11 @@ class Rules:
     pruned although policy asks for approval; ``allow_downtime`` are objects (``Deployment ns/name``);
     ``take_over`` are field managers that the set follows: what they wrote is its own. ``budget`` is how much
     may be pruned at once; ``ledger_namespace`` is where the ledgers live, empty where no cluster is meant.
-    ``take_over`` are field managers that the set follows: what they wrote is its own. ``deadline`` is how
+    ``deadline`` is how
     long a handoff may take, in seconds, 0 for ever. Outside of ``windows`` nothing moves or goes, and with
     ``windows_for_all`` nothing is written; without any all times are good.
+    ``formerly`` are names that the set had; ``depends_on`` and ``dependents`` other sets; ``is_absent``
+    says that the whole set shall go.
     """
 
     manager: str
@@ -83,6 +85,10 @@ class Rules:
     after_deadline: AfterDeadline = AfterDeadline.HOLD
     windows: tuple[Window, ...] = ()
     windows_for_all: bool = False
+    formerly: frozenset[str] = frozenset()
+    depends_on: tuple[str, ...] = ()
+    dependents: tuple[str, ...] = ()
+    is_absent: bool = False
 
 
 @dataclass(frozen=True)

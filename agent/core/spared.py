@@ -25,11 +25,19 @@ _NAMESPACE: Final = GroupKind("", "Namespace")
 def spared(situation: Situation, live: LiveObject, leaving: frozenset[ObjectId]) -> tuple[Gate, ...]:
     """The closed gates of the delete of ``live``; ``leaving`` are all that the plan deletes."""
     found = (
+        _unread(situation),
         _budget(situation, leaving),
         _protected(situation, live),
         _owning(situation, live, leaving),
     )
     return tuple(one for one in found if one is not None)
+
+
+def _unread(situation: Situation) -> Gate | None:
+    """Another set may want the object: who is not known not to does not lose it."""
+    unread = situation.neighbours.unread()
+    wants = "it is known what every other set wants"
+    return Gate("others", wants, GateState.UNKNOWN, "; ".join(unread)) if unread else None
 
 
 def _budget(situation: Situation, leaving: frozenset[ObjectId]) -> Gate | None:

@@ -65,6 +65,7 @@ NEEDS_A_PERSON: Final = frozenset(
         "foreign",
         "hook-failed",
         "in-place",
+        "lockout",
         "ours",
         "owned",
         "owner",
@@ -240,8 +241,9 @@ class Plan:
     ``requests`` are the bodies of the dry runs asked for. ``generation`` is our number for ``revision``;
     ``base_revision`` is what is in service now, empty at the first sync. ``handover`` are the gates
     that must open before the new generation is in service and the old one may go; ``gone`` are ledger
-    members that nobody wants and that are absent from the cluster; ``late`` says that the deadline passed,
-    ``given_up`` why the handoff is given up for it.
+    members that nobody wants and that are absent from the cluster. ``left`` are members that another set
+    goes on with, ``shared`` desired objects that stand under another set's label. ``late`` says that
+    the deadline passed, ``given_up`` why the handoff is given up for it.
     """
 
     set_name: str
@@ -259,6 +261,8 @@ class Plan:
     gone: tuple[ObjectId, ...] = ()
     late: str = ""
     given_up: str = ""
+    left: frozenset[ObjectId] = frozenset()
+    shared: frozenset[ObjectId] = frozenset()
 
     @property
     def open_steps(self) -> tuple[Step, ...]:

@@ -66,6 +66,7 @@ class KubeCluster:
         self._connection = connection
         self._wire = Wire(connection, timeout=timeout, patience=patience)
         self._masked = masked
+        self.now = self._wire.clock.now
         self._openapi = OpenApi(self._document)
 
     def close(self) -> None:

@@ -30,6 +30,7 @@ from urllib3.exceptions import (
 )
 
 from agent.errors import ClusterError, Unreachable
+from agent.shell.kube_clock import ServerClock
 from agent.shell.kube_connect import Connection
 from agent.shell.kube_errors import Asked, error_of
 
@@ -89,6 +90,7 @@ class Wire:
     def __init__(self, connection: Connection, *, timeout: float, patience: float) -> None:
         self._connection = connection
         self._timeout = timeout
+        self.clock = ServerClock()
         self._enough = tenacity.stop_any(_TriedEnough(), tenacity.stop_before_delay(patience))
         self._retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_Again), wait=_pause, stop=self._enough, reraise=True
@@ -179,7 +181,7 @@ class Wire:
         if request.body is not None:
             headers["content-type"] = request.content_type
         query = f"?{urlencode(request.query)}" if request.query else ""
-        return pool.request(
+        response = pool.request(
             request.method,
             f"{connection.host}{request.path}{query}",
             body=request.body,
@@ -190,6 +192,8 @@ class Wire:
             retries=False,
             redirect=False,
         )
+        self.clock.heard(response.headers.get("date"))
+        return response
 
 
 def _drained(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:

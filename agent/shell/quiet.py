@@ -32,6 +32,7 @@ class Memory:
     discovery: Discovery | None = None
     rights: dict[Access, Answer] = field(default_factory=dict)
     commit: str = ""
+    is_gone: bool = False
     prints: Mapping[ObjectId, Fingerprint] = field(default_factory=dict)
 
 
@@ -56,7 +57,8 @@ def is_quiet(cluster: Cluster, memory: Memory, commit: str, ledger: Ledger) -> b
     newest = ledger.newest
     if newest is None or newest.state is not GenerationState.IN_SERVICE or ledger.intent or ledger.holds:
         return False
-    if commit not in (newest.revision, memory.commit):
+    has_left = any(entry.is_left for entry in ledger.entries.values())
+    if has_left or commit not in (newest.revision, memory.commit):
         return False
     memory.discovery = memory.discovery or cluster.discover()
     for kind, members in by_kind(ledger.entries).items():

@@ -7,7 +7,8 @@ from agent.core.model import Body, ObjectId
 from agent.core.serving import Routes
 from agent.core.terms import Terms
 from agent.shell.recorder import Recorder
-from agent.shell.tick import SetSource, Tools
+from agent.shell.set_source import SetSource
+from agent.shell.tick import Tools
 
 
 class Announcer:

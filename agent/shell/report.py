@@ -17,6 +17,8 @@ class State(Enum):
     IN_SERVICE = "in service"
     HELD = "held"
     REFUSED = "refused"
+    ABSENT = "absent"
+    """Nothing is left of a set that shall go."""
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,9 @@ from agent.core.redact import masked_body
 from agent.errors import ClusterError, SourceError
 from agent.shell.cluster import Discovery, Resource
 from agent.shell.observe import Observer, Place
+from agent.shell.set_source import SetSource
 from agent.shell.store import CONFIG_MAPS
-from agent.shell.tick import SetSource, Tools
+from agent.shell.tick import Tools
 
 FORMAT: Final = "trapeze.dev/snapshot/v1"
 _PACKED: Final = b"\x1f\x8b"

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.core.ledger import Ledger
-from agent.core.ledger_format import DIGEST_LENGTH, Encoded, chunks_of, decode, digest_of, encode
+from agent.core.ledger_format import DIGEST_LENGTH, Encoded, chunks_of, decode, digest_of, encode, set_of
+from agent.core.lockout import LEDGER_LABEL, MANAGED_BY
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.errors import ClusterError, Conflict, LedgerError, NotFound
 from agent.shell.cluster import Cluster, Resource
 
-LEDGER_LABEL: Final = "trapeze.dev/ledger"
 _TOUCHED: Final = "trapeze.dev/taken-up-after"
 _HEAD_KEY: Final = "ledger.json"
 _CHUNK_KEY: Final = "chunk.json"
@@ -56,6 +56,12 @@ class LedgerStore:
         self._cluster = cluster
         self._namespace = namespace
         self._known: dict[str, _Stored] = {}
+        self._names: dict[str, str] = {}
+
+    @property
+    def namespace(self) -> str:
+        """Where the ledgers live."""
+        return self._namespace
 
     def load(self, set_name: str) -> tuple[Ledger, str]:
         """The ledger and its version token, which is empty where none was saved yet.
@@ -90,6 +96,21 @@ class LedgerStore:
         self._known[ledger.set_name] = _Stored(new_token, encoded.head, ledger, chunks)
         self._collect(ledger.set_name, encoded)
         return new_token
+
+    def sets(self) -> tuple[str, ...]:
+        """Every set that has a ledger here: one metadata LIST, and a GET for each head not seen before."""
+        items = self._cluster.list_metadata(CONFIG_MAPS, self._namespace, LEDGER_LABEL).items
+        found = []
+        for name in sorted(item["metadata"]["name"] for item in items):
+            if _LIKE_A_CHUNK.search(name):
+                continue
+            if name not in self._names:
+                head = self._cluster.get(CONFIG_MAPS, self._id(name))
+                if head is None:
+                    continue
+                self._names[name] = set_of(_text(LiveObject(self._id(name), head), _HEAD_KEY))
+            found.append(self._names[name])
+        return tuple(found)
 
     def delete(self, set_name: str) -> None:
         """Take the ledger away: the head first, so that no head ever names a chunk that is gone."""
@@ -194,7 +215,7 @@ class LedgerStore:
         return ObjectId("", "ConfigMap", self._namespace, name)
 
     def _config_map(self, set_name: str, name: str, key: str, text: str) -> Body:
-        labels = {LEDGER_LABEL: digest_of(set_name), "app.kubernetes.io/managed-by": "trapeze"}
+        labels = {LEDGER_LABEL: digest_of(set_name), **MANAGED_BY}
         return {
             "apiVersion": "v1",
             "kind": "ConfigMap",

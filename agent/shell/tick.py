@@ -6,69 +6,52 @@ between ticks (discovery, granted rights, what was seen to be equal) only spares
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from agent.core.acts import pinned
-from agent.core.carrying import closed, next_steps
+from agent.core.carrying import closed, next_steps, on_this_clock
 from agent.core.deadline import reverted
 from agent.core.handoff import Outcome, held, recovered, take_up, with_holds
 from agent.core.health import HealthRules
 from agent.core.hookjobs import placed, with_hooks_checked
 from agent.core.kinds import KindInfo, Kinds
-from agent.core.ledger import Entry, GenerationState, Ledger
-from agent.core.model import Desired, Finding, Live, Manifest, ObjectId
+from agent.core.ledger import GenerationState, Ledger
+from agent.core.model import Desired, Live, Manifest, ObjectId
+from agent.core.neighbours import Neighbours, absorbed
 from agent.core.orders import Order, plan_in_order
 from agent.core.policy import Policy
 from agent.core.rebuilding import commits_of, members, rebuilt
+from agent.core.sharing import all_followed
 from agent.core.situation import Rules, Situation
 from agent.core.steps import Answers, Plan, Step
 from agent.errors import SourceError
+from agent.shell.absent import is_gone
 from agent.shell.asking import Asker
 from agent.shell.cluster import Cluster, Discovery
 from agent.shell.described import Describer
 from agent.shell.execute import Book, Executor
 from agent.shell.helm_records import HelmRecords
+from agent.shell.neighbours import Neighbourhood, has_a_say
 from agent.shell.observe import Observer
 from agent.shell.quiet import Memory, fingerprint, is_quiet
 from agent.shell.rebuilding import labelled
 from agent.shell.report import Report, State
-from agent.shell.source import Applied
+from agent.shell.set_source import SetSource, commits_needed
 from agent.shell.store import LedgerStore
 from agent.shell.windows import spans_of
 
 _ROUNDS_OF_QUESTIONS = 4
 
 
-class SetSource(Protocol):
-    """What a tick asks of Git for one set (agent/shell/source.py). Raises SourceError."""
-
-    def resolve(self, pin: str = "") -> str:
-        """The commit that the set's ref names now, or ``pin``; a ref told for this once goes first."""
-        ...
-
-    def desired(self, commit: str, kinds: Kinds) -> Desired:
-        """What the set wants at ``commit``."""
-        ...
-
-    def has(self, commit: str) -> bool:
-        """Whether the commit can still be read."""
-        ...
-
-    def applied(self, entries: Iterable[Entry]) -> Applied:
-        """What was applied of these members, as ``desired`` reads it, and what of it is gone."""
-        ...
-
-    def keep(self, commits: Iterable[str]) -> None:
-        """See that these commits, and no others, stay readable for this set."""
-        ...
-
-
 @dataclass(frozen=True)
 class Tools:
-    """What every set of an agent shares. ``clock`` gives seconds of the Unix epoch."""
+    """What every set of an agent shares. ``clock`` gives seconds of the Unix epoch.
+
+    ``sources`` are the sets of the configuration, in its order.
+    """
 
     cluster: Cluster
     store: LedgerStore
@@ -76,6 +59,7 @@ class Tools:
     health: HealthRules
     kinds: Kinds
     clock: Callable[[], float]
+    sources: Mapping[str, SetSource] = field(default_factory=dict)
 
 
 class Syncer:
@@ -99,6 +83,8 @@ class Syncer:
         self._told = told
         self._memory = Memory()
         self._describer = Describer(tools.policy)
+        own_store = LedgerStore(tools.cluster, tools.store.namespace)
+        self._neighbourhood = Neighbourhood(set_name, tools.sources, own_store)
 
     def plan(self, order: Order = Order.GATED) -> Plan:
         """The plan now; nothing is written."""
@@ -109,11 +95,13 @@ class Syncer:
         """What the plan is made from, and the plan; nothing is written."""
         ledger, _ = self._tools.store.load(self._set_name)
         look = self._look(self._wanted(ledger), ledger)
-        return self._situation(look), self._planned(look, Order.GATED)
+        return look.situation, self._planned(look, Order.GATED)
 
     def tick(self, order: Order = Order.GATED) -> Report:
         """One tick. Raises SourceError, LedgerError, ClusterError where nothing could be planned at all."""
         ledger, token = self._tools.store.load(self._set_name)
+        if self._rules.is_absent and self._is_gone(ledger):
+            return Report(State.ABSENT, Ledger(self._set_name))
         commit = self._wanted(ledger)
         if is_quiet(self._tools.cluster, self._memory, commit, ledger):
             return Report(State.IN_SERVICE, ledger)
@@ -132,22 +120,38 @@ class Syncer:
             return Report(State.REFUSED, book.ledger, plan, plan)
         outcomes: list[Outcome] = []
         while steps := next_steps(plan, {outcome.step.key for outcome in outcomes}):
-            self._source.keep(_commits(look.ledger, commit))
+            self._source.keep(commits_needed(look.ledger, commit))
             book.write(look.ledger)
             done = self._carry_out(look, plan, steps, book)
             outcomes += done
             for outcome in done:
                 self._told(outcome)
+            # A successor may have come: a newer commit, or another set that wants what would go next.
+            commit = self._wanted(book.ledger)
             look = self._look(commit, book.ledger)
             plan = self._planned(look, order)
         failed = {outcome.step.key: outcome.error for outcome in outcomes if outcome.error}
         state = self._close(look, plan, book, failed)
+        if self._rules.is_absent and state is State.IN_SERVICE and self._is_gone(book.ledger):
+            return Report(State.ABSENT, Ledger(self._set_name), first, plan, tuple(outcomes))
         return Report(state, book.ledger, first, plan, tuple(outcomes))
 
     def _wanted(self, ledger: Ledger) -> str:
         """The commit that the set's ref names, or the one that a person has pinned it to."""
         pin = pinned(ledger.acts)
         return self._source.resolve(pin.revision if pin else "")
+
+    def _is_gone(self, ledger: Ledger) -> bool:
+        """Whether nothing is left of a set that shall go."""
+        tools = self._tools
+        return not self._former() and is_gone(
+            tools.cluster, tools.store, self._memory, ledger, self._rules.manager
+        )
+
+    def _former(self) -> tuple[Ledger, ...]:
+        """The ledgers under the names that the set had."""
+        found = (self._tools.store.load(name) for name in sorted(self._rules.formerly))
+        return tuple(ledger for ledger, token in found if token)
 
     def _close(self, look: _Look, plan: Plan, book: Book, failed: Mapping[str, str]) -> State:
         now = self._tools.clock()
@@ -160,11 +164,15 @@ class Syncer:
             ledger = reverted(with_holds(ledger, plan, failed, now), plan, self._rules, now)
             state = State.HELD
         book.write(ledger)
-        self._source.keep(_commits(ledger, look.desired.revision))
+        for former in look.former:
+            # All that it names stands in the set's own ledger, which has just been written.
+            self._tools.store.delete(former.set_name)
+        self._source.keep(commits_needed(ledger, look.desired.revision))
         return state
 
     def _carry_out(self, look: _Look, plan: Plan, steps: list[Step], book: Book) -> list[Outcome]:
-        executor = Executor(look.observer, book, self._rules.manager, self._take_over, self._tools.clock)
+        take_over = self._take_over | look.followed
+        executor = Executor(look.observer, book, self._rules.manager, take_over, self._tools.clock)
         if steps[0].is_additive:
             return executor.add(plan, steps)
         return [executor.take(plan, steps[0])]
@@ -179,14 +187,25 @@ class Syncer:
         observer = Observer(self._tools.cluster, self._tools.policy, discovery)
         if ledger == Ledger(self._set_name):
             ledger = self._rebuilt(discovery, kinds)
-        live = observer.look(desired, ledger)
+        former = self._former()
+        live = observer.look(desired, reduce(absorbed, former, ledger))
         ledger = recovered(ledger, live, self._rules.manager)
+        for one in former:
+            ledger = absorbed(ledger, recovered(one, live, f"trapeze/{one.set_name}"))
+        ledger = on_this_clock(ledger, self._tools.clock())
         if not desired.is_refused:
             contents = self._contents(ledger, commit, kinds)
             ledger = take_up(ledger, commit, desired.manifests, contents, self._tools.clock())
             desired = placed(desired, ledger.newest) if ledger.newest else desired
         desired, refused = self._describer.look(self._tools.cluster, desired)
-        return _Look(desired, live, ledger, observer, kinds, refused)
+        neighbours = self._neighbours(desired, ledger, live, kinds)
+        situation = self._situation(observer, kinds, desired, live, ledger, neighbours)
+        return _Look(desired, live, ledger, observer, replace(situation, refused=refused), former)
+
+    def _neighbours(self, desired: Desired, ledger: Ledger, live: Live, kinds: Kinds) -> Neighbours:
+        """The other sets as they are now: who deletes has looked at them since its last write."""
+        asks_git = bool(self._rules.depends_on) or has_a_say(desired, ledger, live)
+        return self._neighbourhood.look(kinds, asks_git=asks_git, without=self._rules.formerly)
 
     def _rebuilt(self, discovery: Discovery, kinds: Kinds) -> Ledger:
         """Of a set without a ledger, what its labels tell: nothing, where it was never synced."""
@@ -221,37 +240,43 @@ class Syncer:
             self._tools.cluster,
             look.observer,
             self._rules.manager,
-            self._take_over,
+            self._take_over | look.followed,
             self._memory.rights,
         )
         answers: Answers = {}
-        situation = self._situation(look)
-        plan = plan_in_order(situation, order)
+        plan = plan_in_order(look.situation, order)
         for _ in range(_ROUNDS_OF_QUESTIONS):
             if not plan.questions:
                 return plan
             answers = {**answers, **asker.answer(plan)}
-            plan = plan_in_order(replace(situation, answers=answers), order)
+            plan = plan_in_order(replace(look.situation, answers=answers), order)
         return plan
 
-    def _situation(self, look: _Look) -> Situation:
-        wanted = [obj for key, obj in look.live.objects.items() if key in look.desired.manifests]
-        records = HelmRecords(self._tools.cluster, look.observer.discovery, look.kinds)
-        bases = self._source.applied(look.ledger.entries.values())
-        applied = records.before(bases, wanted, self._take_over)
+    def _situation(  # noqa: PLR0917 - what one look gave
+        self,
+        observer: Observer,
+        kinds: Kinds,
+        desired: Desired,
+        live: Live,
+        ledger: Ledger,
+        neighbours: Neighbours,
+    ) -> Situation:
+        wanted = [obj for key, obj in live.objects.items() if key in desired.manifests]
+        records = HelmRecords(self._tools.cluster, observer.discovery, kinds)
+        applied = records.before(self._source.applied(ledger.entries.values()), wanted, self._take_over)
         now = self._tools.clock()
         return Situation(
-            desired=look.desired,
-            live=look.live,
+            desired=desired,
+            live=live,
             applied=applied.bodies,
-            ledger=look.ledger,
+            ledger=ledger,
             policy=self._describer.policy,
-            refused=look.refused,
             health=self._tools.health,
             rules=self._rules,
             now=now,
             lost=applied.missing,
             spans=spans_of(self._rules.windows, now),
+            neighbours=neighbours,
         )
 
 
@@ -263,10 +288,10 @@ class _Look:
     live: Live
     ledger: Ledger
     observer: Observer
-    kinds: Kinds
-    refused: Mapping[ObjectId, Finding]
+    situation: Situation
+    former: tuple[Ledger, ...]
 
-
-def _commits(ledger: Ledger, commit: str) -> frozenset[str]:
-    named = {source.commit for entry in ledger.entries.values() for source in entry.bases}
-    return frozenset({commit, *named, *(g.revision for g in ledger.generations[-10:])})
+    @property
+    def followed(self) -> frozenset[str]:
+        """Field managers whose fields are the set's own."""
+        return all_followed(self.situation)

@@ -77,19 +77,18 @@ class Handoff(Install):
         own = connect(str(self.cluster.kubeconfig), pool_size=CONNECTIONS)
         began = time.monotonic()
         with Recorder(own, kinds_to_record(own.discover(), self.tools.policy)) as recorder:
-            plan, failed = self._to_the_end()
+            plan = self._to_the_end()
         seconds = time.monotonic() - began
         recording = recorder.recording()
         own.close()
         routes = Routes(self.tools.policy, self.tools.health)
         verdict = judge(recording, routes, Terms.between(before, self.wanted(), routes))
-        lasting = [step for step in plan.steps if _is_lasting(step, failed)]
-        held = tuple(f"{step.key}: {reasons(step) or failed[step.key]}" for step in lasting)
+        held = tuple(f"{step.key}: {reasons(step)}" for step in plan.steps if _needs_a_person(step))
         leftovers = () if held else tuple(self._leftovers())
         return Came(verdict, held, leftovers, seconds)
 
-    def _to_the_end(self) -> tuple[Plan, dict[str, str]]:
-        """Tick until in service, or until nothing but a person's word is waited for; what failed last."""
+    def _to_the_end(self) -> Plan:
+        """Tick until in service, or until nothing but a person's word is waited for."""
         deadline = time.monotonic() + WITHIN
         seen = ""
         while True:
@@ -97,11 +96,11 @@ class Handoff(Install):
             plan = report.plan or self.syncer.plan()
             newest = report.ledger.newest
             if newest is not None and newest.state is GenerationState.IN_SERVICE and not plan.steps:
-                return plan, {}
+                return plan
             failed = {o.step.key: o.error for o in report.outcomes if o.error}
             now = "\n".join(f"{step.key}: {reasons(step) or failed.get(step.key, '')}" for step in plan.steps)
             if now == seen and any(_is_lasting(step, failed) for step in plan.steps):
-                return plan, failed
+                return plan
             if time.monotonic() > deadline:
                 closed = [gate.reason for gate in plan.handover if not gate.is_open]
                 raise TimeoutError(f"not within {WITHIN:g} s:\n{now}\n{closed}")
