@@ -41,16 +41,16 @@ def test_an_account_may_do_what_its_bindings_give_and_nothing_else(bench: Bench)
     assert bench.must(made) == made
 
 
-def test_granting_what_one_lacks_is_a_missing_right(server: Bench) -> None:
+def test_granting_what_one_lacks_is_a_missing_right(bench: Bench) -> None:
     # kubernetes.io/docs/reference/access-authn-authz/rbac, "Privilege escalation prevention".
-    server.apply(named("v1", "ServiceAccount", "granter", "shop"))
+    bench.apply(named("v1", "ServiceAccount", "granter", "shop"))
     rule = {"apiGroups": [RBAC], "resources": ["roles"], "verbs": ["get", "create", "patch"]}
-    server.apply(named(f"{RBAC}/v1", "Role", "granter", "shop", rules=[rule]))
+    bench.apply(named(f"{RBAC}/v1", "Role", "granter", "shop", rules=[rule]))
     subject = {"kind": "ServiceAccount", "name": "granter", "namespace": "shop"}
     role_ref = {"apiGroup": RBAC, "kind": "Role", "name": "granter"}
-    server.apply(named(f"{RBAC}/v1", "RoleBinding", "granter", "shop", subjects=[subject], roleRef=role_ref))
-    roles, account = server.resource(RBAC, "Role"), server.acting_as("shop", "granter")
-    server.until("the binding counts", lambda: account.can("patch", roles, "shop") == "")
+    bench.apply(named(f"{RBAC}/v1", "RoleBinding", "granter", "shop", subjects=[subject], roleRef=role_ref))
+    roles, account = bench.resource(RBAC, "Role"), bench.acting_as("shop", "granter")
+    bench.until("the binding counts", lambda: account.can("patch", roles, "shop") == "")
     rules = [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]
     with pytest.raises(Forbidden, match="Role shop/more"):
         account.apply(roles, named(f"{RBAC}/v1", "Role", "more", "shop", rules=rules), manager=MANAGER)

@@ -25,7 +25,7 @@ def ages(world: World, key: ObjectId, body: Body, notes: Mapping[str, float], lo
     for name, at in notes.items():
         limit = _limit(world, key, body, name, longest)
         if limit is not None:
-            found.append((name, round(min(limit, world.now - at), PLACES)))
+            found.append((name, round(float(min(limit, world.now - at)), PLACES)))
     return tuple(sorted(found))
 
 

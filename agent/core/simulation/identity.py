@@ -172,7 +172,7 @@ class _Labels:
         for controller, times in sorted(world.wakes.items()):
             for key, due in times.items():
                 if world.get(key) is not None:
-                    found.setdefault(key, []).append((controller, round(due - world.now, PLACES)))
+                    found.setdefault(key, []).append((controller, round(float(due - world.now), PLACES)))
         self._moments = {key: repr(moments) for key, moments in found.items()}
 
     def _ranked(self) -> dict[ObjectId, int]:

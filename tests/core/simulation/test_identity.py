@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agent.core.model import Body
 from agent.core.simulation.engine import next_due, step
@@ -176,3 +178,28 @@ def test_one_memory_for_many_worlds_says_what_each_alone_says() -> None:
     assert len(set(seen)) == len(seen) > 3
     lab.advance(30)
     assert digest(lab.world) == seen[-1]
+
+
+def _future(world: World) -> list[bytes]:
+    """The digests on the way to rest after one more rollout and one object less."""
+    lab, memory = Lab(), Identities()
+    lab.world = world
+    lab.apply(web(3, version="2"))
+    lab.delete(id_of(config("a")))
+    seen = [memory.digest(lab.world)]
+    while next_due(lab.world) < NEVER:
+        lab.world = step(lab.world)
+        seen.append(memory.digest(lab.world))
+    return seen
+
+
+MANY = (*OBJECTS, config("b"), workload("StatefulSet", template(app="db"), "db", replicas=2))
+FUTURE = _future(after(*MANY))
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.permutations(MANY), st.sampled_from([0, 0.25, 3]))
+def test_worlds_of_one_digest_have_one_future(order: list[Body], apart: float) -> None:
+    world = after(*order, apart=apart)
+    assert digest(world) == digest(after(*MANY))
+    assert _future(world) == FUTURE
