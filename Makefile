@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lint types contracts check controlplane cluster test test-all demo bench bench-read schemas golden
+.PHONY: help venv lint types contracts check controlplane cluster test test-all demo bench bench-read schemas bench-rehearse golden
 
 # Network namespaces need root: here, or in a user namespace, where the system has them.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || [ "$$(uname)" != Linux ] || echo unshare --user --map-root-user)
@@ -59,6 +59,9 @@ bench-read: $(READY) ## what reading the corpus costs, beside other loaders
 
 schemas: controlplane ## renew the shipped schemas of the built-in kinds
 	$(BIN)/python -m tests.rig.schemas
+
+bench-rehearse: $(READY) ## how many scenes a rehearsal visits, and what they cost
+	$(BIN)/python -m benchmarks.rehearsing
 
 golden: $(READY) ## renew golden files and what the README shows
 	TRAPEZE_UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q tests/core/test_render_text.py \

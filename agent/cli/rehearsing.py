@@ -27,6 +27,7 @@ from agent.core import render
 from agent.core.orders import Order
 from agent.core.rehearsal import run as rehearsal
 from agent.core.rehearsal.run import BUDGET, Script
+from agent.errors import ConfigError
 from agent.settings import DEFAULT_FILE, load_settings
 from agent.shell.embedded import EmbeddedCluster
 
@@ -45,6 +46,12 @@ def rehearse(
     budget: Annotated[int, typer.Option(min=1, help="Scenes that are visited at most.")] = BUDGET,
     depth: Annotated[int, typer.Option(min=1, help="Moves that a history has at most.")] = 10**6,
     seed: Annotated[int, typer.Option(help="Of the random histories beyond the budget.")] = 0,
+    svg: Annotated[
+        Path | None, typer.Option(help="A file for a picture of the paths over the steps.")
+    ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="A gate (serves, idle, ...) to leave out: what is it good for?")
+    ] = None,
     output: OutputOption = Output.TEXT,
     config: ConfigOption = Path(DEFAULT_FILE),
 ) -> int:
@@ -71,9 +78,15 @@ def rehearse(
         budget=budget,
         depth=depth,
         disturbs=order is Order.GATED,
+        without=frozenset(without or ()),
     )
     chance = random.Random(seed)  # noqa: S311 - nobody is to be kept from guessing it
     answer = rehearsal.rehearse(EmbeddedCluster(_START).world, script, chance.randrange)
+    if svg:
+        try:
+            svg.write_text(render.rehearsal_svg(answer), encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"--svg: {error}") from None
     if output is Output.JSON:
         print_json(render.rehearsal_json(answer))
     elif output is Output.MARKDOWN:

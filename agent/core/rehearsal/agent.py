@@ -62,6 +62,8 @@ class Setup:
     health: HealthRules
     rules: Rules
     order: Order = Order.GATED
+    without: frozenset[str] = frozenset()
+    """Names of gates that are left out, to see what they are good for."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,9 @@ class Agent:
                 break
             answers = {**answers, **{asked: self._answer(asked, plan) for asked in plan.questions}}
             plan = plan_in_order(replace(situation, answers=answers), self.setup.order)
-        return plan
+        if not self.setup.without:
+            return plan
+        return replace(plan, steps=tuple(_without(step, self.setup.without) for step in plan.steps))
 
     def _applied(self, ledger: Ledger) -> dict[ObjectId, tuple[Body, ...]]:
         found: dict[ObjectId, tuple[Body, ...]] = {}
@@ -240,3 +244,7 @@ class Agent:
             draft = Draft(self.world)
             result = requests.apply(draft, body, rules.manager, force=True, is_dry=is_dry)
         return (self.world if is_dry else draft.finish()), result
+
+
+def _without(step: Step, names: frozenset[str]) -> Step:
+    return replace(step, gates=tuple(gate for gate in step.gates if gate.name not in names))

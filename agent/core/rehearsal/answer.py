@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from agent.core.model import ObjectId
+from agent.core.model import Desired, LiveObject, ObjectId
 from agent.core.rehearsal.explore import Break, Found, Rest
+from agent.core.rehearsal.rollback import Rollback
+from agent.core.simulation.world import controller_of
 from agent.core.steps import NEEDS_A_PERSON, Gate, GateState, Plan
 
 BEFORE = "before the first step"
@@ -80,7 +82,11 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """The answer. ``losses`` are breaks by pods of the new release that fail after they were ready."""
+    """The answer.
+
+    ``left_behind`` is of the set and not wanted, at an end. ``losses`` are breaks by pods of the new release
+    that fail after they were ready.
+    """
 
     set_name: str
     base: str
@@ -94,6 +100,8 @@ class Rehearsal:
     losses: tuple[Story, ...]
     waits: tuple[Wait, ...]
     deadlocks: tuple[Wait, ...]
+    left_behind: tuple[str, ...]
+    rollbacks: tuple[Rollback, ...]
     announced: tuple[str, ...]
     assumed: tuple[str, ...]
     missing: tuple[str, ...]
@@ -123,13 +131,27 @@ def reach_of(found: Found) -> Reach:
     )
 
 
-def verdict_of(found: Found, announced: Iterable[str], deadlocks: Iterable[Wait]) -> Verdict:
+def verdict_of(found: Found, announced: Iterable[str], unfinished: Iterable[object]) -> Verdict:
     """The worst of what was found."""
     if found.breaks:
         return Verdict.BROKEN
     if tuple(announced):
         return Verdict.ANNOUNCED
-    return Verdict.STUCK if tuple(deadlocks) else Verdict.KEPT
+    return Verdict.STUCK if tuple(unfinished) else Verdict.KEPT
+
+
+def left_behind(found: Found, head: Desired) -> tuple[str, ...]:
+    """Objects under the set's label that the new release does not want, where it counts as in service."""
+    ends = (rest.scene.world for rest in found.rests if rest.is_done and rest.scene.wanted == head.revision)
+    left = {
+        key
+        for world in ends
+        for key, body in world.objects().items()
+        if LiveObject(key, body).set_name == head.set_name
+        and not controller_of(body)
+        and not any((key.kind, *key[2:]) == (own.kind, *own[2:]) for own in head.manifests)
+    }
+    return tuple(str(key) for key in sorted(left))
 
 
 def stories_of(breaks: Iterable[Break]) -> tuple[Story, ...]:

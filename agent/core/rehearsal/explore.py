@@ -92,6 +92,8 @@ class Found:
     breaks: list[Break] = field(default_factory=list)
     losses: list[Break] = field(default_factory=list)
     rests: list[Rest] = field(default_factory=list)
+    scenes_after: dict[str, Scene] = field(default_factory=dict)
+    """The first scene in which each step was the last one written, with nothing else gone wrong."""
     lowest: dict[str, dict[Path, int | None]] = field(default_factory=dict)
 
     @property
@@ -218,6 +220,8 @@ class Explorer:
         if key in self._seen:
             return False
         self._seen.add(key)
+        if not node.scene.is_disturbed and not node.scene.lost:
+            self.found.scenes_after.setdefault(node.step, node.scene)
         queue.append(node)
         return True
 
@@ -229,6 +233,7 @@ class Explorer:
             scene.wanted,
             scene.ready,
             scene.lost,
+            scene.refused,
         )
 
     def _walk(self, nodes: list[_Node], choose: Callable[[int], int]) -> None:

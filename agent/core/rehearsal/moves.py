@@ -50,7 +50,8 @@ class Options:
     """What is tried, and how far. ``workloads`` are those whose pods the upgrade makes, after ``since``.
 
     ``judge`` gives the checker for a scene's world once another revision is wanted; ``changes`` are the
-    revisions that may come in between. ``budget`` counts scenes, ``depth`` moves.
+    revisions that may come in between. ``budget`` counts scenes, ``depth`` moves. ``reduces`` False takes
+    every request apart.
     """
 
     workloads: tuple[ObjectId, ...]
@@ -78,7 +79,8 @@ class Options:
 
     def seen(self, scene: Scene) -> Scene:
         """The scene with its pods ready or not as it says, and with idle controllers up to date."""
-        return settled(governed(scene, self.workloads, self.since))
+        scene = governed(scene, self.workloads, self.since)
+        return settled(scene) if self.reduces else scene
 
 
 ALL_TOGETHER: Final = "adds {} objects"
@@ -90,8 +92,7 @@ def moves(seen: Turn, options: Options) -> Iterator[Move]:
     if scene.is_disturbed:
         yield from _promptly(seen, options)
         return
-    agent = _agent(seen, options)
-    yield agent
+    yield from (_agent(one, options) for one in (_apart(seen) if not options.reduces else (seen,)))
     if options.faults and seen.steps:
         yield from _faults(seen, options)
     if options.changes and _has_begun(scene):
@@ -99,6 +100,15 @@ def moves(seen: Turn, options: Options) -> Iterator[Move]:
     if options.reduces and seen.steps and all(step.is_additive and not step.gates for step in seen.steps):
         return
     yield from _world(seen, options)
+
+
+def _apart(seen: Turn) -> Iterator[Turn]:
+    """The turn as one request alone, for each that may be the first to arrive."""
+    rank = seen.setup.policy.rank
+    first = [pair for pair in seen.pairs if rank(pair[0].id.group_kind) == rank(seen.steps[0].id.group_kind)]
+    yield from (replace(seen, pairs=(pair,)) for pair in first)
+    if not seen.pairs:
+        yield seen
 
 
 def _agent(seen: Turn, options: Options) -> Move:

@@ -14,16 +14,19 @@ from agent.core.policy import Policy
 from agent.core.promise import Checker
 from agent.core.rehearsal.agent import Setup
 from agent.core.rehearsal.answer import (
+    BEFORE,
     Rehearsal,
     announced_by,
+    left_behind,
     reach_of,
     rows_of,
     stories_of,
     verdict_of,
     waits_of,
 )
-from agent.core.rehearsal.explore import Explorer
+from agent.core.rehearsal.explore import Explorer, Found
 from agent.core.rehearsal.moves import Options
+from agent.core.rehearsal.rollback import Reverts, Rollback
 from agent.core.rehearsal.scene import Scene, changed_workloads
 from agent.core.rehearsal.stage import Stage, installed
 from agent.core.rehearsal.turn import turn
@@ -38,7 +41,10 @@ BUDGET: Final = 2_000
 
 @dataclass(frozen=True)
 class Script:
-    """What is rehearsed: an upgrade of one set, in an order, how far, and with what going wrong."""
+    """What is rehearsed: an upgrade of one set, in an order, how far, and with what going wrong.
+
+    ``without`` names gates that are left out, to see whether the promise needs them.
+    """
 
     base: Desired | None
     head: Desired
@@ -49,6 +55,7 @@ class Script:
     budget: int = BUDGET
     depth: int = 10**6
     disturbs: bool = True
+    without: frozenset[str] = frozenset()
     reduces: bool = True
     remembers: bool = True
     """What one body alone tells is worked out once; False is for the test that it makes no difference."""
@@ -61,19 +68,20 @@ def rehearse(world: World, script: Script, choose: Callable[[int], int] | None =
     """
     setup = _setup(script)
     stage = installed(world, setup, script.base, script.head)
-    explorer = Explorer(setup, *_start(script, setup, stage))
-    found = explorer.run(choose)
+    scene, checker, options = _start(script, setup, stage)
+    found = Explorer(setup, scene, checker, options).run(choose)
     first = turn(setup, _scene(script, stage)).plan
     workloads = changed_workloads(script.base, script.head, script.policy)
     waits, deadlocks = waits_of(found, workloads)
     announced = announced_by(first) if script.order is Order.GATED else ()
     steps, paths = rows_of(found)
+    left = left_behind(found, script.head)
     return Rehearsal(
         set_name=script.head.set_name,
         base=script.base.revision if script.base else "",
         head=script.head.revision,
         order=script.order.value,
-        verdict=verdict_of(found, announced, deadlocks),
+        verdict=verdict_of(found, announced, (*deadlocks, *left)),
         reach=reach_of(found),
         steps=steps,
         paths=paths,
@@ -81,18 +89,31 @@ def rehearse(world: World, script: Script, choose: Callable[[int], int] | None =
         losses=stories_of(found.losses),
         waits=waits,
         deadlocks=deadlocks,
+        left_behind=left,
+        rollbacks=_rollbacks(script, setup, options, found, scene),
         announced=announced,
         assumed=(*told(_bodies(script.head)), *stage.assumed),
         missing=stage.missing,
     )
 
 
+def _rollbacks(
+    script: Script, setup: Setup, options: Options, found: Found, start: Scene
+) -> tuple[Rollback, ...]:
+    """What a revert would do after each step; nothing where there is no base, or another order."""
+    if script.base is None or script.order is not Order.GATED or not script.disturbs:
+        return ()
+    reverts = Reverts(setup, options, script.base, start.world)
+    return tuple(reverts.of(step or BEFORE, scene) for step, scene in found.scenes_after.items())
+
+
 def _setup(script: Script) -> Setup:
     releases = {one.revision: one for one in (script.base, script.head) if one is not None}
     if not script.remembers:
-        return Setup(releases, script.policy, script.health, script.rules, script.order)
+        return Setup(releases, script.policy, script.health, script.rules, script.order, script.without)
     policy = replace(script.policy, known={})
-    return Setup(releases, policy, script.health.remembering(), script.rules, script.order)
+    health = script.health.remembering()
+    return Setup(releases, policy, health, script.rules, script.order, script.without)
 
 
 def _scene(script: Script, stage: Stage) -> Scene:
@@ -104,12 +125,19 @@ def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, 
     head = script.head.revision
 
     def judge(world: World, wanted: str) -> Checker:
-        """Whoever wants another release may lose what only the ones before it had."""
+        """Whoever wants another release may lose what only the ones before it had.
+
+        What a change of Git makes anew on the way was no path before it: nobody is promised it yet.
+        """
         others = [one for revision, one in setup.releases.items() if revision != wanted]
         old: dict[ObjectId, Body] = {}
         for one in (*others, *([setup.releases[wanted]] if wanted != head else [])):
             old |= _bodies(one)
         terms = Terms.between(old, _bodies(setup.releases[wanted]), routes)
+        if wanted != head:
+            absent = {key: body for key, body in old.items() if world.get(key) is None}
+            paths = (path for key, body in absent.items() for path in routes.of(key, body))
+            terms = replace(terms, interrupted=frozenset(paths))
         return Checker(world.objects().items(), routes, terms, version=world.version)
 
     options = Options(

@@ -26,6 +26,7 @@ _LASTING: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaS
 class Scene:
     """One state. ``wanted`` is the revision in Git; ``ready`` and ``lost`` are workloads of it.
 
+    ``refused`` are steps that failed in this tick: each is tried once in it, and time ends it.
     ``is_disturbed``: a request failed, the agent died or Git changed on the way here.
     """
 
@@ -35,6 +36,7 @@ class Scene:
     ready: frozenset[ObjectId] = frozenset()
     lost: frozenset[ObjectId] = frozenset()
     is_disturbed: bool = False
+    refused: frozenset[str] = frozenset()
 
 
 def changed_workloads(base: Desired | None, head: Desired, policy: Policy) -> tuple[ObjectId, ...]:
@@ -102,7 +104,8 @@ def later(scene: Scene, settle: float) -> Scene | None:
     due = min([due, *(time for time in clocks if time > world.now)])
     if due == NEVER:
         return None
-    return replace(scene, world=advance(world, max(0.0, due - world.now)))
+    passed = max(0.0, due - world.now)
+    return replace(scene, world=advance(world, passed), refused=frozenset() if passed else scene.refused)
 
 
 def _clocks(entry: Entry, settle: float) -> Iterator[float]:

@@ -58,7 +58,8 @@ class Turn:
             return replace(self.scene, ledger=ledger), ()
         worlds, outcomes = self._written()
         ledger = record(self._intent(), outcomes)
-        return replace(self.scene, world=worlds[-1], ledger=ledger), tuple(outcomes)
+        refused = self.scene.refused | {outcome.step.key for outcome in outcomes if outcome.error}
+        return replace(self.scene, world=worlds[-1], ledger=ledger, refused=refused), tuple(outcomes)
 
     def faults(self) -> Iterator[Fault]:
         """Each write failing before and after it took effect, and the agent dying at each of them."""
@@ -116,7 +117,7 @@ def turn(setup: Setup, scene: Scene) -> Turn:
 
 
 def _pairs(setup: Setup, scene: Scene, ledger: Ledger, plan: Plan) -> Iterator[tuple[Step, Entry | None]]:
-    steps: Sequence[Step] = next_steps(plan, ())
+    steps: Sequence[Step] = next_steps(plan, scene.refused)
     if len(steps) > 1:
         steps = sorted(steps, key=lambda step: setup.policy.rank(step.id.group_kind))
     for step in steps:

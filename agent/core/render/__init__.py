@@ -18,6 +18,7 @@ from agent.core.render.rehearsal import (
 )
 from agent.core.render.status import status, status_json, status_markdown
 from agent.core.render.text import headline, printed, steps_left, text
+from agent.core.render.timeline import rehearsal_svg
 from agent.core.render.verdict import verdict_headline, verdict_json, verdict_markdown, verdict_text
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "rehearsal_headline",
     "rehearsal_json",
     "rehearsal_markdown",
+    "rehearsal_svg",
     "rehearsal_text",
     "status",
     "status_json",

@@ -7,6 +7,7 @@ from typing import Final
 
 from agent.core.model import Body
 from agent.core.rehearsal.answer import Rehearsal, Story, Verdict, Wait
+from agent.core.rehearsal.rollback import Rollback
 from agent.core.render.escape import code, prose
 from agent.core.render.words import counted, printable, revision_text, shortened
 
@@ -57,6 +58,8 @@ def rehearsal_lines(rehearsal: Rehearsal) -> Iterator[str]:
         f"{printable(one.subject)}, {printable(one.says)}; after {one.step}" for one in rehearsal.losses
     ]
     yield from _titled("Lost where pods of the new release fail after they were ready", losses)
+    yield from _titled("Left behind", (printable(line) for line in rehearsal.left_behind))
+    yield from _titled("The way back, by a revert in Git", map(_back, rehearsal.rollbacks))
     yield from _titled("Assumed", (printable(line) for line in rehearsal.assumed))
     yield from _titled("Not in the model", (printable(line) for line in rehearsal.missing))
 
@@ -105,6 +108,11 @@ def _ending(wait: Wait) -> str:
     return "These wait for what nothing brings about:"
 
 
+def _back(one: Rollback) -> str:
+    lost = f"; not back: {'; '.join(one.lost)}" if one.lost else ""
+    return printable(f"{'yes' if one.is_possible else 'no '}  after {one.step}: {one.says}{lost}")
+
+
 def _verb(wait: Wait) -> str:
     return "is" if len(wait.workloads) == 1 else "are"
 
@@ -149,6 +157,11 @@ def rehearsal_markdown(rehearsal: Rehearsal) -> str:
         for row in rehearsal.paths:
             cells = ["" if one is None else str(one) for one in row.lowest]
             lines.append(f"| {code(row.path)} | {' | '.join(cells)} |")
+    if rehearsal.rollbacks:
+        lines += ["", "| after | revert | |", "|---|---|---|"]
+        for one in rehearsal.rollbacks:
+            says = "; ".join((one.says, *one.lost))
+            lines.append(f"| {code(one.step)} | {'yes' if one.is_possible else 'no'} | {prose(says)} |")
     for wait in (*rehearsal.waits, *rehearsal.deadlocks):
         who = ", ".join(map(code, wait.workloads)) or "what nothing brings about"
         lines += ["", f"Waiting for {who}:", ""]
@@ -174,6 +187,8 @@ def rehearsal_json(rehearsal: Rehearsal) -> Body:
         "losses": [_story_json(story) for story in rehearsal.losses],
         "waits": [_wait_json(wait) for wait in rehearsal.waits],
         "deadlocks": [_wait_json(wait) for wait in rehearsal.deadlocks],
+        "leftBehind": list(rehearsal.left_behind),
+        "rollbacks": [_back_json(one) for one in rehearsal.rollbacks],
         "announced": list(rehearsal.announced),
         "assumed": list(rehearsal.assumed),
         "missing": list(rehearsal.missing),
@@ -192,3 +207,7 @@ def _wait_json(wait: Wait) -> Body:
         "because": list(wait.because),
         "wayOut": wait.way_out,
     }
+
+
+def _back_json(one: Rollback) -> Body:
+    return {"step": one.step, "possible": one.is_possible, "says": one.says, "lost": list(one.lost)}

@@ -1,0 +1,69 @@
+"""Calico's move of its API server, rehearsed: a small budget here, every scene in make test-all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agent.core.model import Desired, GroupKind
+from agent.core.orders import Order
+from agent.core.rehearsal.answer import Rehearsal, Verdict
+from agent.core.rehearsal.run import Script, rehearse
+from agent.core.simulation.world import World
+from agent.core.situation import Rules
+from agent.shell.embedded import EmbeddedCluster
+from tests.core.bodies import RULES
+from tests.core.casefiles import shipped
+from tests.core.rehearsal.small import release
+from tests.e2e.releases import CORE, Files, documents, enterprise
+
+
+def stored_kinds() -> World:
+    """What stands before a Calico release: its namespaces and the definitions that store its kinds."""
+    cluster = EmbeddedCluster(1_000.0)
+    for file in sorted(CORE.glob("*.yaml")):
+        for body in documents(file.read_text(encoding="utf-8")):
+            kind = GroupKind(str(body["apiVersion"]).rpartition("/")[0], str(body["kind"]))
+            cluster.apply(cluster.discover().resources[kind], body, manager="kubectl")
+            cluster.advance(1)
+    return cluster.world
+
+
+def wanted(revision: str, files: Files) -> Desired:
+    """What a release's files want."""
+    return release(revision, *files.values())
+
+
+def calico(order: Order, budget: int) -> Rehearsal:
+    """The move of Calico Enterprise's API server to another namespace."""
+    layout = enterprise()
+    rules = Rules("trapeze/shop", settle=10.0, allow=frozenset({"Namespace"}))
+    base, head = wanted("base", layout.old_files()), wanted("head", layout.new_files())
+    play = Script(base, head, shipped(), RULES, rules, order=order, disturbs=order is Order.GATED)
+    return rehearse(stored_kinds(), replace(play, budget=budget))
+
+
+def test_apply_then_prune_takes_the_api_away_and_the_story_says_at_which_step() -> None:
+    answer = calico(Order.NAIVE, budget=30)
+    assert answer.verdict is Verdict.BROKEN
+    api = next(one for one in answer.stories if one.subject == "APIService v3.projectcalico.org")
+    assert api.invariant in ("serving path", "pointed too early")
+    assert any(one.invariant == "rights of a running pod" for one in answer.stories)
+
+
+def test_nothing_breaks_in_the_first_scenes_and_the_rehearsal_says_that_it_saw_no_more() -> None:
+    answer = calico(Order.GATED, budget=30)
+    assert answer.stories == ()
+    assert not answer.is_exhaustive
+    assert answer.reach.scenes == 30
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_nothing_breaks_in_any_scene() -> None:
+    answer = calico(Order.GATED, budget=20_000)
+    assert answer.stories == ()
+    assert answer.is_exhaustive
+    assert answer.verdict is Verdict.KEPT
+    assert answer.left_behind == ()

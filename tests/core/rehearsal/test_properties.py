@@ -1,0 +1,67 @@
+"""Random pairs of releases: kept or announced, and ended with nothing left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import pytest
+from hypothesis import Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from agent.core.rehearsal.answer import Verdict
+from tests.core.rehearsal.small import rehearsed, script
+from tests.shell.releases import CONFIG, binding, ingress, namespace, server, web
+
+PARTS: Final = 10
+SLOW: Final = "standin.dev/ready-after: '5'"
+
+Release = tuple[str, ...]
+
+
+@st.composite
+def releases(draw: st.DrawFn) -> Release:
+    """Up to two applications, a pointer to one of them, rights of the other, a configuration."""
+    apps = draw(st.lists(st.sampled_from(["blue", "green"]), min_size=1, unique=True))
+    made = [namespace("front"), *(web(name, replicas=draw(st.integers(1, 2))) for name in sorted(apps))]
+    if draw(st.booleans()):
+        made.append(ingress(f"front/{draw(st.sampled_from(sorted(apps)))}"))
+    where = draw(st.sampled_from(["", "old", "new"]))
+    if where:
+        made += [namespace(where), server(where, replicas=1), binding(where)]
+    if draw(st.booleans()):
+        made.append(CONFIG % draw(st.sampled_from(["red", "grey"])))
+    return tuple(made)
+
+
+def check(before: Release, after: Release) -> None:
+    """Kept in every explored scene and ended with nothing left, or announced before the first write."""
+    answer = rehearsed(replace(script(before, after, disturbs=False), budget=40))
+    assert answer.stories == ()
+    assert answer.left_behind == ()
+    if answer.is_exhaustive:
+        assert answer.verdict in (Verdict.KEPT, Verdict.ANNOUNCED)
+
+
+def check_many(part: int, examples: int) -> None:
+    """``examples`` pairs, others in each part."""
+
+    @seed(part)
+    @settings(max_examples=examples, deadline=None, database=None, phases=[Phase.generate])
+    @given(releases(), releases())
+    def holds(before: Release, after: Release) -> None:
+        check(before, after)
+
+    holds()
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_pair_is_kept_or_announced_and_ends(part: int) -> None:
+    check_many(part, 30)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_ten_thousand_pairs_are_kept_or_announced_and_end(part: int) -> None:
+    check_many(PARTS + part, 1_000)

@@ -1,0 +1,78 @@
+"""What is told of a rehearsal: hints, the way back, and the three forms and the picture of one answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import jsonschema
+
+from agent.core import render
+from agent.core.orders import Order
+from agent.core.rehearsal.answer import Verdict
+from tests.core.rehearsal.small import BLUE, GREEN, rehearsed, script
+from tests.shell.releases import binding, namespace, server
+
+SCHEMA = Path(__file__).parents[3] / "docs" / "rehearsal.schema.json"
+
+
+def hinted(text: str, name: str, value: str) -> str:
+    """The workload of a release with an annotation on itself."""
+    return text.replace(
+        "kind: Deployment\nmetadata: {",
+        f"kind: Deployment\nmetadata: {{annotations: {{{name}: {value}}}, ",
+        1,
+    )
+
+
+def test_a_new_one_that_needs_the_lock_of_the_old_one_is_a_deadlock_with_a_way_out() -> None:
+    green = hinted(GREEN[1], "trapeze.dev/ready-once-gone", "Deployment front/blue")
+    answer = rehearsed(script(BLUE, (GREEN[0], green, GREEN[2]), disturbs=False))
+    assert answer.verdict is Verdict.STUCK
+    (dead,) = answer.deadlocks
+    assert dead.workloads == ("Deployment front/green",)
+    assert dead.because == (
+        "Deployment front/green: it becomes ready only once Deployment front/blue is gone",
+    )
+    assert "replicas: 0" in dead.way_out
+    assert "Deployment front/green becomes ready only once" in answer.assumed[0]
+
+
+def test_rights_with_tokens_outside_the_cluster_stay_until_all_else_has_gone() -> None:
+    note = 'metadata: {name: api, namespace: old, annotations: {trapeze.dev/tokens-outside: "true"}}'
+    old = server("old").replace("metadata: {name: api, namespace: old}", note, 1)
+    answer = rehearsed(
+        script(
+            (namespace("old"), old, binding("old")),
+            (namespace("new"), server("new"), binding("new")),
+            disturbs=False,
+        )
+    )
+    assert answer.verdict is Verdict.KEPT
+    order = [step for step in answer.steps if "ClusterRoleBinding" in step or "Deployment old/api" in step]
+    assert order[-1] == "narrow ClusterRoleBinding api-storage"
+
+
+def test_a_disturbed_upgrade_is_kept_and_can_be_turned_back_after_each_step() -> None:
+    answer = rehearsed(script(BLUE, GREEN))
+    assert (answer.verdict, answer.is_exhaustive) == (Verdict.KEPT, True)
+    assert answer.reach.faults > 10
+    assert answer.reach.changes > 2
+    assert [one.step for one in answer.rollbacks][1:] == list(answer.steps)
+    assert all(one.is_possible for one in answer.rollbacks)
+    assert any("cutover" in one.says for one in answer.rollbacks)
+    assert {one.invariant for one in answer.losses} == {"serving path"}
+
+
+def test_the_forms_of_one_answer_agree() -> None:
+    answer = rehearsed(script(BLUE, GREEN, Order.NAIVE, disturbs=False))
+    value = render.rehearsal_json(answer)
+    jsonschema.validate(value, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert value["verdict"] == "broken"
+    headline = render.rehearsal_headline(answer)
+    assert headline in render.rehearsal_text(answer)
+    assert headline in render.rehearsal_markdown(answer)
+    picture = ET.fromstring(render.rehearsal_svg(answer))  # noqa: S314 - made just before
+    names = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
+    assert {row.path for row in answer.paths} <= names
