@@ -102,11 +102,7 @@ def digest(world: World) -> bytes:
 
 
 def _hash(*parts: str) -> int:
-    made = blake2b(digest_size=SIZE)
-    for part in parts:
-        made.update(part.encode())
-        made.update(b"\0")
-    return int.from_bytes(made.digest())
+    return int.from_bytes(blake2b("\0".join(parts).encode(), digest_size=SIZE).digest())
 
 
 class _Labels:
