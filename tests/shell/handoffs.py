@@ -154,7 +154,7 @@ def _without_times(value: Any) -> Any:
 def _timeless(ledger: Ledger) -> Ledger:
     return Ledger(
         ledger.set_name,
-        tuple(replace(generation, since=0.0) for generation in ledger.generations),
+        tuple(replace(generation, since=0.0, served=0.0) for generation in ledger.generations),
         {key: replace(entry, uid="", fingerprint=None, digest="") for key, entry in ledger.entries.items()},
         ledger.holds,
         ledger.intent,
