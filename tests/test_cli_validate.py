@@ -163,3 +163,17 @@ def test_the_version_of_kubernetes_decides_on_removed_versions(place: Place, tra
     assert trapeze("validate", "--kubernetes", "1.24").code == 0
     assert trapeze("validate", "--kubernetes", "1.25").code == 1
     assert "write a version like 1.29" in trapeze("validate", "--kubernetes", "new").err
+
+
+def test_a_preview_tells_what_another_server_may_refuse_as_a_warning(place: Place, trapeze: Run) -> None:
+    first = place.repo.commit({"web.yaml": WEB.replace("replica:", "replicas:")})
+    shown = json.loads(trapeze("preview", "--head", f"commit:{first}", "-o", "json").out)
+    told = {(one["severity"], one["message"]) for one in shown["findings"]}
+    assert ("warning", "ConfigMap default/settings: data.port is a number, not text") in told
+
+
+def test_a_cluster_that_is_named_says_what_it_serves(place: Place, trapeze: Run) -> None:
+    place.repo.commit({"web.yaml": WEB.rpartition("---\n")[2]})
+    (place.folder / "kube").write_text("{}", encoding="utf-8")
+    ran = trapeze("validate", "--kubeconfig", "kube")
+    assert ran.out.splitlines()[-1] == "1 object: 0 errors, 1 warning"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -29,6 +30,7 @@ from agent.core.orders import Order, plan_in_order
 from agent.core.preview import between
 from agent.core.refs import Ref
 from agent.core.render.words import span
+from agent.core.validation.checks import with_refusals
 from agent.errors import ConfigError
 from agent.settings import DEFAULT_FILE, SetConfig, Settings, load_settings
 from agent.shell.snapshot import read as read_snapshot
@@ -65,7 +67,10 @@ def preview(
     if base:
         base_source = build.source_of(settings, chosen, ref_named(base))
         before = base_source.desired(base_source.resolve(), kinds)
-    situation = between(before, wanted, build.policy_of(settings), build.health_of(settings), chosen.rules)
+    policy = build.policy_of(settings)
+    wanted, refused = with_refusals(wanted, policy, build.structures_of())
+    situation = between(before, wanted, policy, build.health_of(settings), chosen.rules)
+    situation = replace(situation, refused=refused)
     note = f"{base or 'nothing'} compared with {head or chosen.ref}; no cluster was looked at"
     return show_plan(plan_in_order(situation, order), output, observed=False, note=note)
 

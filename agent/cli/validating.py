@@ -14,6 +14,8 @@ from agent.cli.app import app
 from agent.cli.codes import ERROR, OK
 from agent.cli.options import (
     ConfigOption,
+    ContextOption,
+    KubeconfigOption,
     SetArgument,
     ad_hoc,
     chosen_set,
@@ -23,6 +25,7 @@ from agent.cli.showing import print_json
 from agent.core import render
 from agent.core.model import Severity
 from agent.settings import DEFAULT_FILE, load_settings
+from agent.shell.validating import served_structures
 from agent.shell.validating import validate as validate_set
 
 
@@ -48,15 +51,22 @@ def validate(
         Report, typer.Option("--output", "-o", help="How the findings are printed.")
     ] = Report.TEXT,
     config: ConfigOption = Path(DEFAULT_FILE),
+    kubeconfig: KubeconfigOption = None,
+    context: ContextOption = None,
 ) -> int:
     """Everything that the API server would refuse, each with its line; nothing is written. Exits 1 on errors.
 
-    Schemas are those of the set's own CustomResourceDefinitions, and the shipped ones.
+    Schemas are those of the server that --kubeconfig or --context names, of the set's own
+    CustomResourceDefinitions, and the shipped ones.
     """
     settings = ad_hoc(repo, path or ["."], ref) if repo else load_settings(config)
     chosen = chosen_set(settings, set_name)
     source = build.source_of(settings, chosen, ref_named(ref) if ref else None)
     structures = build.structures_of(kubernetes)
+    if kubeconfig or context:
+        flags = {"kubeconfig": kubeconfig, "context": context}
+        asked = settings.model_copy(update={key: value for key, value in flags.items() if value})
+        structures = served_structures(build.tools_of(asked).cluster, structures)
     found, objects = validate_set(source, build.kinds_of(), build.policy_of(settings), structures)
     if output is Report.SARIF:
         print_json(render.findings_sarif(found, __version__))

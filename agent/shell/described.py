@@ -8,7 +8,7 @@ from dataclasses import replace
 from agent.core.model import Desired, Finding, GroupKind, ObjectId, Severity
 from agent.core.policy import Policy
 from agent.core.schemas import Schema, described
-from agent.core.validation.checks import refusals
+from agent.core.validation.checks import with_refusals
 from agent.core.validation.structures import Structures
 from agent.errors import ClusterError
 from agent.shell.cluster import Cluster, Document
@@ -38,13 +38,7 @@ class Describer:
         except ClusterError as error:
             told = f"the server's OpenAPI documents cannot be read, the shipped tables stand in: {error}"
             findings = (*findings, Finding(Severity.WARNING, told))
-        refused: dict[ObjectId, Finding] = {}
-        for key, found in sorted(refusals(desired, self.policy, self._structures).items()):
-            findings = (*findings, *found)
-            errors = [finding for finding in found if finding.severity is Severity.OBJECT]
-            if errors:
-                refused[key] = errors[0]
-        return replace(desired, findings=findings), refused
+        return with_refusals(replace(desired, findings=findings), self.policy, self._structures)
 
     def _take(self, documents: Mapping[str, Document]) -> None:
         keys = frozenset((api_version, document.key) for api_version, document in documents.items())

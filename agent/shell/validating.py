@@ -9,6 +9,7 @@ from agent.core.policy import Policy
 from agent.core.validation.checks import Checked, validated
 from agent.core.validation.structures import Structures
 from agent.core.yamlplaces import line_of
+from agent.shell.cluster import Cluster
 from agent.shell.set_source import GitSource
 
 
@@ -27,6 +28,19 @@ def validate(
     texts = {file: data.decode("utf-8", "replace") for file, data in source.contents(commit, files).items()}
     lined = [_with_line(one, texts.get(one.file, "")) for one in found]
     return sorted(lined, key=lambda one: (one.file, one.line, one.rule)), len(desired.manifests)
+
+
+def served_structures(cluster: Cluster, shipped: Structures) -> Structures:
+    """The structures of all that a cluster serves, over the shipped ones. Raises ClusterError."""
+    versions = {
+        f"{resource.kind.group}/{version}" if resource.kind.group else version
+        for resource in cluster.discover().resources.values()
+        for version in resource.versions
+    }
+    structures = shipped
+    for _, document in sorted(cluster.openapi(versions).items()):
+        structures = structures.with_document(document.body)
+    return structures
 
 
 def _with_line(one: Checked, text: str) -> Checked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from agent.core.fields import find
@@ -84,6 +85,20 @@ def refusals(desired: Desired, policy: Policy, structures: Structures) -> dict[O
         if findings:
             found[key] = findings
     return found
+
+
+def with_refusals(
+    desired: Desired, policy: Policy, structures: Structures
+) -> tuple[Desired, dict[ObjectId, Finding]]:
+    """The set with what is told of its objects, and the objects that have no steps for that."""
+    findings = desired.findings
+    refused = {}
+    for key, found in sorted(refusals(desired, policy, structures).items()):
+        findings = (*findings, *found)
+        errors = [finding for finding in found if finding.severity is Severity.OBJECT]
+        if errors:
+            refused[key] = errors[0]
+    return replace(desired, findings=findings), refused
 
 
 def _of_fields(manifest: Manifest, policy: Policy, problems: Iterator[Problem]) -> Iterator[Problem]:
