@@ -29,3 +29,12 @@ def test_remembered_gates_say_what_gates_worked_out_anew_say(play: Script) -> No
     whole, anew = rehearsed(play), rehearsed(replace(play, remembers=False))
     assert said(anew) == said(whole)
     assert anew.reach == whole.reach
+
+
+def test_fewer_scenes_say_what_more_of_them_say() -> None:
+    play = script(BLUE, GREEN, disturbs=False)
+    few, many = rehearsed(play), rehearsed(replace(play, reduces=False))
+    assert few.is_exhaustive
+    assert many.is_exhaustive
+    assert few.reach.scenes < many.reach.scenes
+    assert said(few) == said(many)
