@@ -40,7 +40,9 @@ def adopt(
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
 ) -> int:
-    """Take over what stands in the cluster as the revision has it; what differs is held and named.
+    """Take over what stands as the revision has it.
+
+    What differs is held and named.
 
     No field changes, and nothing is pruned until a person agrees. Exits 3 where not all was taken over.
     """

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
 from agent import __version__
 from agent.cli.codes import ERROR, INTERRUPTED, OK
 from agent.cli.showing import complain
 from agent.errors import TrapezeError
 
+ORDER: Final = (
+    *("preview", "validate", "rehearse", "explain", "snapshot"),
+    *("plan", "sync", "run", "adopt", "status", "history", "verify"),
+    *("approve", "override", "pin", "rollback", "abort", "unpin", "suspend", "resume"),
+)
+"""Commands as help lists them: what needs no cluster, what an upgrade needs, what people decide."""
+
+
+class _Listed(TyperGroup):
+    """Commands in an order that tells a story, not that of their modules."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names in the order of help."""
+        return sorted(super().list_commands(ctx), key=ORDER.index)
+
+
 app = typer.Typer(
     name="trapeze",
+    cls=_Listed,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

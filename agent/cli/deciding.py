@@ -55,7 +55,10 @@ def rollback(
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
 ) -> int:
-    """Go back to an earlier generation and stay there, also against newer commits, until `trapeze unpin`."""
+    """Go back to an earlier generation, until `trapeze unpin`.
+
+    The set stays there, also against newer commits.
+    """
     decider, _ = _decider(set_name, config, kubeconfig, context)
     return _told(set_name, decider.decide(lambda ledger: deciding.rollback(ledger, to, reason)))
 
@@ -68,7 +71,10 @@ def abort(
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
 ) -> int:
-    """Give up this handoff: back to the generation in service, until `trapeze unpin`."""
+    """Give up this handoff, until `trapeze unpin`.
+
+    The set goes back to the generation in service.
+    """
     return _simple(set_name, deciding.abort, reason, (config, kubeconfig, context))
 
 
@@ -117,7 +123,9 @@ def approve(
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
 ) -> int:
-    """Let a step go that waits for approval; bound to this very object and to what the step does to it.
+    """Let a step go that waits for approval.
+
+    Bound to this very object and to what the step does to it.
 
     STEP `prunes` lets members be pruned that were adopted, or rebuilt after the ledger was lost.
     """
@@ -140,7 +148,10 @@ def override(
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
 ) -> int:
-    """Open one gate of one step that you know better; bound as an approval is."""
+    """Open one gate of one step that you know better.
+
+    Bound as an approval is.
+    """
     decider, syncer = _decider(set_name, config, kubeconfig, context)
     situation, plan = syncer.considered()
     binding = binding_of(situation, deciding.step_named(plan, step))

@@ -38,7 +38,7 @@ def status(
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
 ) -> int:
-    """Where each set stands by its ledger: generation, what is held, since when and why."""
+    """Where each set stands, what is held, since when and why."""
     settings = settings_from(config, kubeconfig, context)
     sets = [settings.set_named(set_name)] if set_name else settings.sets
     store = build.tools_of(settings).store
@@ -60,7 +60,7 @@ def history(
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
 ) -> int:
-    """What became of each set by its ledger: its generations, what people decided, what was pruned."""
+    """Generations of each set, what people decided, what was pruned."""
     settings = settings_from(config, kubeconfig, context)
     sets = [settings.set_named(set_name)] if set_name else settings.sets
     store = build.tools_of(settings).store
@@ -84,7 +84,10 @@ def explain_command(
     config: ConfigOption = Path(DEFAULT_FILE),
     kubeconfig: KubeconfigOption = None,
 ) -> int:
-    """What an object names, and who names it: in the cluster, or in a repo alone."""
+    """What an object names, and who names it.
+
+    In the cluster, or in a repo alone.
+    """
     if repo:
         settings = ad_hoc(repo, path or ["."], ref)
         source = build.source_of(settings, settings.sets[0], ref_named(ref) if ref else None)

@@ -84,7 +84,10 @@ def plan(
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
 ) -> int:
-    """What a sync would do now, step by step, and what each step waits for; nothing is written."""
+    """What a sync would do now, and what each step waits for.
+
+    Nothing is written.
+    """
     settings = settings_from(config, kubeconfig, context)
     syncer = build.syncer_of(settings, chosen_set(settings, set_name), build.tools_of(settings))
     return show_plan(syncer.plan(order), output, observed=True)

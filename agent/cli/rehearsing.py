@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 import sys
+import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from agent import build
 from agent.cli.app import app
@@ -27,6 +29,7 @@ from agent.core import render
 from agent.core.orders import Order
 from agent.core.rehearsal import run as rehearsal
 from agent.core.rehearsal.run import BUDGET, Script
+from agent.core.render.words import counted
 from agent.errors import ConfigError
 from agent.settings import DEFAULT_FILE, load_settings
 from agent.shell.embedded import EmbeddedCluster
@@ -44,6 +47,7 @@ def rehearse(
     path: Annotated[list[str] | None, typer.Option(help="Paths or globs in --repo.")] = None,
     order: OrderOption = Order.GATED,
     budget: Annotated[int, typer.Option(min=1, help="Scenes that are visited at most.")] = BUDGET,
+    seconds: Annotated[float, typer.Option(min=1, help="After which no further scene is visited.")] = 60.0,
     depth: Annotated[int, typer.Option(min=1, help="Moves that a history has at most.")] = 10**6,
     seed: Annotated[int, typer.Option(help="Of the random histories beyond the budget.")] = 0,
     svg: Annotated[
@@ -55,7 +59,9 @@ def rehearse(
     output: OutputOption = Output.TEXT,
     config: ConfigOption = Path(DEFAULT_FILE),
 ) -> int:
-    """What an upgrade would do to every serving path, before anything is written. Exits 3 if it is not safe.
+    """What an upgrade would do to every serving path, in a model.
+
+    Nothing is written. Exits 3 if it is not safe.
 
     Pods become ready early, late, never, or are lost again; requests fail, the agent dies, Git changes.
     """
@@ -81,7 +87,14 @@ def rehearse(
         without=frozenset(without or ()),
     )
     chance = random.Random(seed)  # noqa: S311 - nobody is to be kept from guessing it
-    answer = rehearsal.rehearse(EmbeddedCluster(_START).world, script, chance.randrange)
+    end = time.monotonic() + seconds
+    with Console(stderr=True).status("rehearsing") as told:
+
+        def goes_on(scenes: int) -> bool:
+            told.update(f"rehearsing: {counted(scenes, 'scene')}")
+            return time.monotonic() < end
+
+        answer = rehearsal.rehearse(EmbeddedCluster(_START).world, script, chance.randrange, goes_on)
     if svg:
         try:
             svg.write_text(render.rehearsal_svg(answer), encoding="utf-8")

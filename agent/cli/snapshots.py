@@ -25,7 +25,10 @@ def snapshot(
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
 ) -> int:
-    """Write what a plan looks at now, for `trapeze preview --live FILE`; values of Secrets are masked."""
+    """Write what a plan looks at now, for `preview --live FILE`.
+
+    Values of Secrets are masked.
+    """
     settings = settings_from(config, kubeconfig, context)
     sets = [settings.set_named(set_name)] if set_name else settings.sets
     sources = {one.name: build.source_of(settings, one) for one in sets}

@@ -89,7 +89,7 @@ def run(
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
 ) -> int:
-    """The agent: a tick of every set on the configured interval, until SIGTERM."""
+    """The agent: a tick of every set on an interval, until SIGTERM."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     logging.getLogger("apscheduler").setLevel(logging.WARNING)
     settings = settings_from(config, kubeconfig, context)

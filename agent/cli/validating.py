@@ -54,7 +54,9 @@ def validate(
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
 ) -> int:
-    """Everything that the API server would refuse, each with its line; nothing is written. Exits 1 on errors.
+    """Everything that the API server would refuse, with file and line.
+
+    Nothing is written. Exits 1 on errors.
 
     Schemas are those of the server that --kubeconfig or --context names, of the set's own
     CustomResourceDefinitions, and the shipped ones.

@@ -32,7 +32,9 @@ def verify(
         Path | None, typer.Option("--config", "-c", help="Whose tables are used; trapeze.yaml if it is here.")
     ] = None,
 ) -> int:
-    """Whether every serving path held in every recorded state. Exits 3 where one did not.
+    """Whether every serving path held in every recorded state.
+
+    Exits 3 where one did not.
 
     No cluster and no repo are asked.
     """

@@ -124,11 +124,18 @@ class Explorer:
         self.found = Found()
         self._admit(_Node(start, checker, Trail(None, None, 0), ""), self._queue)
 
-    def run(self, choose: Callable[[int], int] | None = None) -> Found:
-        """Explore until nothing is left or the budget is spent; then walk, where ``choose`` is given."""
+    def run(
+        self,
+        choose: Callable[[int], int] | None = None,
+        goes_on: Callable[[int], bool] = lambda _: True,
+    ) -> Found:
+        """Explore until nothing is left or the budget is spent; then walk, where ``choose`` is given.
+
+        ``goes_on`` is told how many scenes were visited, and may end the exploration there.
+        """
         found = self.found
         for queue in (self._queue, self._side):
-            while queue and found.scenes < self._options.budget:
+            while queue and found.scenes < self._options.budget and goes_on(found.scenes):
                 node = queue.popleft()
                 if node.trail.length >= self._options.depth:
                     found.left += 1

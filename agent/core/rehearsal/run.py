@@ -61,15 +61,21 @@ class Script:
     """What one body alone tells is worked out once; False is for the test that it makes no difference."""
 
 
-def rehearse(world: World, script: Script, choose: Callable[[int], int] | None = None) -> Rehearsal:
+def rehearse(
+    world: World,
+    script: Script,
+    choose: Callable[[int], int] | None = None,
+    goes_on: Callable[[int], bool] = lambda _: True,
+) -> Rehearsal:
     """Install the base in ``world`` (a cluster at rest), then go through the upgrade in every way.
 
     ``choose(n)`` gives a number below n: with it, random histories go on where the budget ends.
+    ``goes_on`` hears how many scenes were visited, and ends the exploration by False.
     """
     setup = _setup(script)
     stage = installed(world, setup, script.base, script.head)
     scene, checker, options = _start(script, setup, stage)
-    found = Explorer(setup, scene, checker, options).run(choose)
+    found = Explorer(setup, scene, checker, options).run(choose, goes_on)
     first = turn(setup, _scene(script, stage)).plan
     workloads = changed_workloads(script.base, script.head, script.policy)
     waits, deadlocks = waits_of(found, workloads)

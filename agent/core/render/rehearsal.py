@@ -25,8 +25,10 @@ _VERDICTS: Final = {
 
 
 def rehearsal_headline(rehearsal: Rehearsal) -> str:
-    """``the promise is kept in every one of 312 scenes``; a budget that ran out is named as such."""
+    """``the promise is kept in all 312 scenes``; a budget that ran out is named as such."""
     scenes = counted(rehearsal.reach.scenes, "scene")
+    if rehearsal.verdict is Verdict.BROKEN:
+        return f"{_VERDICTS[rehearsal.verdict]}; {scenes} were looked at"
     how_far = f"in all {scenes}" if rehearsal.is_exhaustive else f"in {scenes} that were looked at"
     return f"{_VERDICTS[rehearsal.verdict]} {how_far}"
 
