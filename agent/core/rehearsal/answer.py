@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from typing import NamedTuple
 from agent.core.model import Desired, LiveObject, ObjectId
 from agent.core.rehearsal.explore import Break, Found, Rest
 from agent.core.rehearsal.rollback import Rollback
+from agent.core.serving import Path
 from agent.core.simulation.world import controller_of
 from agent.core.steps import NEEDS_A_PERSON, Gate, GateState, Plan
 
@@ -55,11 +56,13 @@ class Wait(NamedTuple):
 class Row(NamedTuple):
     """One serving path: the fewest ready endpoints while each step was the last one written.
 
-    None: the path needs no endpoints, or does not stand yet.
+    None: the path needs no endpoints, or does not stand yet. ``is_given_up``: the new release does
+    without it.
     """
 
     path: str
     lowest: tuple[int | None, ...]
+    is_given_up: bool = False
 
 
 class Reach(NamedTuple):
@@ -167,11 +170,14 @@ def _story(one: Break) -> Story:
     return Story(broken.invariant, broken.subject, broken.story, step, tuple(move.says for move in moves))
 
 
-def rows_of(found: Found) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+def rows_of(found: Found, given_up: Callable[[Path], bool]) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     """The steps in the order in which they were first written, and each path over them."""
     steps = tuple(found.lowest)
     paths = sorted({path for lowest in found.lowest.values() for path in lowest})
-    rows = tuple(Row(str(path), tuple(found.lowest[step].get(path) for step in steps)) for path in paths)
+    rows = tuple(
+        Row(str(path), tuple(found.lowest[step].get(path) for step in steps), given_up(path))
+        for path in paths
+    )
     return tuple(step or BEFORE for step in steps), rows
 
 

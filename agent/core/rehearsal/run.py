@@ -80,7 +80,8 @@ def rehearse(
     workloads = changed_workloads(script.base, script.head, script.policy)
     waits, deadlocks = waits_of(found, workloads)
     announced = announced_by(first) if script.order is Order.GATED else ()
-    steps, paths = rows_of(found)
+    old = _bodies(script.base) if script.base else {}
+    steps, paths = rows_of(found, Terms.between(old, _bodies(script.head), _routes(setup)).retires)
     left = left_behind(found, script.head)
     return Rehearsal(
         set_name=script.head.set_name,
@@ -127,7 +128,7 @@ def _scene(script: Script, stage: Stage) -> Scene:
 
 
 def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, Options]:
-    routes = Routes(setup.policy, setup.health)
+    routes = _routes(setup)
     head = script.head.revision
 
     def judge(world: World, wanted: str) -> Checker:
@@ -159,6 +160,10 @@ def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, 
         reduces=script.reduces,
     )
     return _scene(script, stage), judge(stage.world, head), options
+
+
+def _routes(setup: Setup) -> Routes:
+    return Routes(setup.policy, setup.health)
 
 
 def _bodies(release: Desired) -> dict[ObjectId, Body]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from agent.core.model import Body
-from agent.core.rehearsal.answer import Rehearsal, Story, Verdict, Wait
+from agent.core.rehearsal.answer import Rehearsal, Row, Story, Verdict, Wait
 from agent.core.rehearsal.rollback import Rollback
 from agent.core.render.escape import code, prose
 from agent.core.render.words import counted, printable, revision_text, shortened
@@ -97,11 +97,16 @@ def _paths(rehearsal: Rehearsal) -> Iterator[str]:
     for number, step in enumerate(rehearsal.steps):
         yield f"  {number:>2}  {printable(step)}"
     yield ""
-    width = max(len(printable(row.path)) for row in rehearsal.paths)
+    width = max(len(path_words(row)) for row in rehearsal.paths)
     yield f"  {'':{width}}  " + " ".join(f"{number:>2}" for number in range(len(rehearsal.steps)))
     for row in rehearsal.paths:
         cells = " ".join("  " if one is None else f"{one:>2}" for one in row.lowest)
-        yield f"  {printable(row.path):{width}}  {cells}".rstrip()
+        yield f"  {path_words(row):{width}}  {cells}".rstrip()
+
+
+def path_words(row: Row) -> str:
+    """The path, and whether the new release gives it up."""
+    return f"{printable(row.path)} (given up)" if row.is_given_up else printable(row.path)
 
 
 def _ending(wait: Wait) -> str:
@@ -158,7 +163,8 @@ def rehearsal_markdown(rehearsal: Rehearsal) -> str:
         lines += ["", f"| serving path | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
         for row in rehearsal.paths:
             cells = ["" if one is None else str(one) for one in row.lowest]
-            lines.append(f"| {code(row.path)} | {' | '.join(cells)} |")
+            given_up = " (given up)" if row.is_given_up else ""
+            lines.append(f"| {code(row.path)}{given_up} | {' | '.join(cells)} |")
     if rehearsal.rollbacks:
         lines += ["", "| after | revert | |", "|---|---|---|"]
         for one in rehearsal.rollbacks:
@@ -184,7 +190,10 @@ def rehearsal_json(rehearsal: Rehearsal) -> Body:
         "exhaustive": rehearsal.is_exhaustive,
         "reach": dict(reach._asdict()),
         "steps": list(rehearsal.steps),
-        "paths": [{"path": row.path, "lowest": list(row.lowest)} for row in rehearsal.paths],
+        "paths": [
+            {"path": row.path, "lowest": list(row.lowest), "givenUp": row.is_given_up}
+            for row in rehearsal.paths
+        ],
         "stories": [_story_json(story) for story in rehearsal.stories],
         "losses": [_story_json(story) for story in rehearsal.losses],
         "waits": [_wait_json(wait) for wait in rehearsal.waits],

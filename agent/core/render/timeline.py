@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from agent.core.rehearsal.answer import Rehearsal, Row
-from agent.core.render.rehearsal import rehearsal_headline
+from agent.core.render.rehearsal import path_words, rehearsal_headline
 from agent.core.render.words import printable, shortened
 
 _LABEL: Final = 420
@@ -23,7 +23,8 @@ _GOOD, _LESS, _NONE, _REST = "#2da44e", "#d4a72c", "#cf222e", "#d0d7de"
 def rehearsal_svg(rehearsal: Rehearsal) -> str:
     """A row for each path, a column for each step: green with all endpoints, amber with fewer, red with none.
 
-    Grey where the path needs no endpoints or does not stand. The steps are listed below by their numbers.
+    Grey where the path needs no endpoints, does not stand or is given up. The steps are listed below by
+    their numbers.
     """
     columns = len(rehearsal.steps)
     width = _LABEL + _CELL * max(columns, 12) + 20
@@ -47,18 +48,18 @@ def rehearsal_svg(rehearsal: Rehearsal) -> str:
 
 
 def _row(row: Row, top: int) -> Iterator[str]:
-    yield _words(10, top + 15, shortened(row.path, _LABEL // _LETTER - 4))
+    yield _words(10, top + 15, shortened(path_words(row), _LABEL // _LETTER - 4))
     most = max((one for one in row.lowest if one is not None), default=0)
     for number, lowest in enumerate(row.lowest):
         left = _LABEL + _CELL * number
         size = f'width="{_CELL - 2}" height="{_LINE - 4}"'
-        yield f'<rect x="{left}" y="{top}" {size} fill="{_colour(lowest, most)}"/>'
+        yield f'<rect x="{left}" y="{top}" {size} fill="{_colour(lowest, most, row)}"/>'
         if lowest is not None:
             yield _words(left + 12, top + 14, str(lowest), colour="#ffffff")
 
 
-def _colour(lowest: int | None, most: int) -> str:
-    if lowest is None:
+def _colour(lowest: int | None, most: int, row: Row) -> str:
+    if lowest is None or (row.is_given_up and lowest < most):
         return _REST
     if lowest == 0:
         return _NONE
