@@ -29,7 +29,7 @@ POINTER = {"kind": "Door.example.test", "path": "spec.to", "target": {"kind": "S
         ({"pointers": [POINTER | {"path": "a..b"}]}, ["pointers row 1", "path", "a..b", "spec.ports[].name"]),
         (
             {"pointers": [POINTER | {"to": 1}]},
-            ["pointers row 1", "to", "allowed: arming, kind, later, path", "target, together"],
+            ["pointers row 1", "to", "allowed: admits, arming, kind, later, path", "target, together"],
         ),
         ({"protection": [{"kind": "A", "prune": "no"}]}, ["row 1", "prune", "'no'", "'never' or 'approval'"]),
         (

@@ -108,10 +108,9 @@ THINGS = ObjectId("apiextensions.k8s.io", "CustomResourceDefinition", "", "thing
 def test_a_definition_goes_once_no_object_of_its_kind_is_left() -> None:
     assert judged(scene(DEFINITION, ""), THINGS)["without-objects"].is_open
     kept = scene(DEFINITION, "", obj("example.org/v1", "Thing", "a"))
-    held = (
-        "held without-objects: 1 object of Thing.example.org would go with it, Thing.example.org a is there"
-    )
-    assert said(judged(kept, THINGS)["without-objects"]) == held
+    held = "held without-objects: 1 object of Thing.example.org would go with it"
+    told = said(judged(kept, THINGS)["without-objects"])
+    assert told == f"{held}, Thing.example.org a is there, of no set"
     blind = unread(scene(DEFINITION, ""), "Thing.example.org")
     assert judged(blind, THINGS)["without-objects"].state is UNKNOWN
 
