@@ -24,7 +24,7 @@ ID = ObjectId("batch", "Job", "default", "certificates")
 
 
 def take_away(job: Job) -> None:
-    """What the TTL controller does."""
+    """Delete the Job as somebody does by hand."""
     resource: Resource = job.world.discover().resources[ID.group_kind]
     live = job.get("Job.batch", "default/certificates")
     assert live is not None
@@ -37,7 +37,8 @@ def test_job_gone_by_its_ttl_is_not_made_again_until_git_changes_it() -> None:
     job = Job()
     job.release(ONCE % (WITH_TTL, "v1"))
     assert job.run() == ["create Job default/certificates"]
-    take_away(job)
+    job.world.advance(5)
+    assert job.get("Job.batch", "default/certificates") is None, "its time to live is over"
     report = job.tick()
     assert (report.state, report.outcomes) == (State.IN_SERVICE, ())
     assert job.tick().plan is None, "the next tick looks at metadata only"
