@@ -28,6 +28,7 @@ from agent.cli.showing import print_json
 from agent.core import render
 from agent.core.orders import Order
 from agent.core.rehearsal import run as rehearsal
+from agent.core.rehearsal.answer import Rehearsal
 from agent.core.rehearsal.run import BUDGET, Script
 from agent.core.render.words import counted
 from agent.errors import ConfigError
@@ -86,15 +87,7 @@ def rehearse(
         disturbs=order is Order.GATED,
         without=frozenset(without or ()),
     )
-    chance = random.Random(seed)  # noqa: S311 - nobody is to be kept from guessing it
-    end = time.monotonic() + seconds
-    with Console(stderr=True).status("rehearsing") as told:
-
-        def goes_on(scenes: int) -> bool:
-            told.update(f"rehearsing: {counted(scenes, 'scene')}")
-            return time.monotonic() < end
-
-        answer = rehearsal.rehearse(EmbeddedCluster(_START).world, script, chance.randrange, goes_on)
+    answer = _rehearsed(script, seed, seconds)
     if svg:
         try:
             svg.write_text(render.rehearsal_svg(answer), encoding="utf-8")
@@ -107,3 +100,16 @@ def rehearse(
     else:
         sys.stdout.write(render.rehearsal_text(answer))
     return OK if answer.is_safe else NOT_SAFE
+
+
+def _rehearsed(script: Script, seed: int, seconds: float) -> Rehearsal:
+    """The answer, with the scenes counted on a terminal while it is worked out."""
+    chance = random.Random(seed)  # noqa: S311 - nobody is to be kept from guessing it
+    end = time.monotonic() + seconds
+    with Console(stderr=True).status("rehearsing") as told:
+
+        def goes_on(scenes: int) -> bool:
+            told.update(f"rehearsing: {counted(scenes, 'scene')}")
+            return time.monotonic() < end
+
+        return rehearsal.rehearse(EmbeddedCluster(_START).world, script, chance.randrange, goes_on)

@@ -75,4 +75,6 @@ def test_the_forms_of_one_answer_agree() -> None:
     assert headline in render.rehearsal_markdown(answer)
     picture = ET.fromstring(render.rehearsal_svg(answer))  # noqa: S314 - made just before
     names = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
-    assert {row.path for row in answer.paths} <= names
+    assert {row.path for row in answer.paths if not row.is_given_up} <= names
+    assert [row.path for row in answer.paths if row.is_given_up] == ["Service front/blue [port 80]"]
+    assert "Service front/blue [port 80] (given up)" in names
