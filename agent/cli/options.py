@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from agent import build
+from agent.core.model import Desired
 from agent.core.orders import Order
 from agent.core.refs import Ref, RefKind
 from agent.errors import ConfigError
@@ -64,3 +66,19 @@ def chosen_set(settings: Settings, set_name: str) -> SetConfig:
         return settings.sets[0]
     names = ", ".join(one.name for one in settings.sets)
     raise ConfigError(f"the configuration has several sets; name one of: {names}")
+
+
+def releases_named(
+    settings: Settings, chosen: SetConfig, base: str, head: str
+) -> tuple[Desired | None, Desired]:
+    """What a set wants at two refs of the command line: ``base`` empty is nothing, ``head`` the set's own.
+
+    Raises SourceError, ConfigError.
+    """
+    kinds = build.kinds_of()
+
+    def wanted(ref: str) -> Desired:
+        source = build.source_of(settings, chosen, ref_named(ref) if ref else None)
+        return source.desired(source.resolve(), kinds)
+
+    return wanted(base) if base else None, wanted(head)

@@ -23,6 +23,7 @@ from agent.cli.options import (
     ad_hoc,
     chosen_set,
     ref_named,
+    releases_named,
     settings_from,
 )
 from agent.cli.showing import show_plan
@@ -60,13 +61,7 @@ def preview(
         if base:
             raise ConfigError("say --base or --live, not both: a snapshot tells what is in service")
         return _on_snapshot(settings, chosen, live, ref_named(head) if head else None, order, output)
-    kinds = build.kinds_of()
-    head_source = build.source_of(settings, chosen, ref_named(head) if head else None)
-    wanted = head_source.desired(head_source.resolve(), kinds)
-    before = None
-    if base:
-        base_source = build.source_of(settings, chosen, ref_named(base))
-        before = base_source.desired(base_source.resolve(), kinds)
+    before, wanted = releases_named(settings, chosen, base, head)
     policy = build.policy_of(settings)
     wanted, refused = with_refusals(wanted, policy, build.structures_of())
     situation = between(before, wanted, policy, build.health_of(settings), chosen.rules)

@@ -22,7 +22,7 @@ from agent.cli.options import (
     SetArgument,
     ad_hoc,
     chosen_set,
-    ref_named,
+    releases_named,
 )
 from agent.cli.showing import print_json
 from agent.core import render
@@ -68,13 +68,7 @@ def rehearse(
     """
     settings = ad_hoc(repo, path or ["."], head) if repo else load_settings(config)
     chosen = chosen_set(settings, set_name)
-    kinds = build.kinds_of()
-    wanted_source = build.source_of(settings, chosen, ref_named(head) if head else None)
-    wanted = wanted_source.desired(wanted_source.resolve(), kinds)
-    before = None
-    if base:
-        base_source = build.source_of(settings, chosen, ref_named(base))
-        before = base_source.desired(base_source.resolve(), kinds)
+    before, wanted = releases_named(settings, chosen, base, head)
     script = Script(
         before,
         wanted,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from threading import Event
 from typing import NamedTuple, Protocol
 
+from agent.core.kinds import KindInfo
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.propagation import Propagation
 
@@ -31,6 +32,11 @@ class Discovery:
 
     resources: Mapping[GroupKind, Resource]
     failed: Mapping[str, str]
+
+    @property
+    def kinds(self) -> Mapping[GroupKind, KindInfo]:
+        """How each kind is served, as ``Kinds.extended`` takes it."""
+        return {r.kind: KindInfo(r.plural, r.is_namespaced) for r in self.resources.values()}
 
 
 class Document(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agent.core.kinds import KindInfo, Kinds
 from agent.core.model import Body, ObjectId
 from agent.core.serving import Routes
 from agent.core.terms import Terms
@@ -18,7 +17,7 @@ class Announcer:
         self._recorder = recorder
         self._source = source
         self._routes = Routes(tools.policy, tools.health)
-        self._kinds = _kinds_of(tools)
+        self._kinds = tools.kinds.extended(tools.cluster.discover().kinds)
         last = tools.store.load(set_name)[0].last_in_service
         self._base = self._bodies(last.revision) if last else {}
         self._told = ""
@@ -33,8 +32,3 @@ class Announcer:
     def _bodies(self, commit: str) -> dict[ObjectId, Body]:
         manifests = self._source.desired(commit, self._kinds).manifests
         return {key: manifest.body for key, manifest in manifests.items()}
-
-
-def _kinds_of(tools: Tools) -> Kinds:
-    served = tools.cluster.discover().resources
-    return tools.kinds.extended({r.kind: KindInfo(r.plural, r.is_namespaced) for r in served.values()})

@@ -17,7 +17,6 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from agent.core.kinds import KindInfo
 from agent.core.model import Body, GroupKind
 from agent.core.redact import masked_body
 from agent.errors import ClusterError, SourceError
@@ -55,11 +54,10 @@ def take(tools: Tools, sources: Mapping[str, SetSource], ledger_namespace: str) 
     """What plans of these sets (by name) look at now. Raises SourceError, LedgerError, ClusterError."""
     discovery = tools.cluster.discover()
     observer = Observer(tools.cluster, tools.policy, discovery)
-    served = {r.kind: KindInfo(r.plural, r.is_namespaced) for r in discovery.resources.values()}
     key = secrets.token_bytes(32)
     reads: dict[Place, Read] = {}
     for name, source in sources.items():
-        desired = source.desired(source.resolve(), tools.kinds.extended(served))
+        desired = source.desired(source.resolve(), tools.kinds.extended(discovery.kinds))
         found = observer.read(desired, tools.store.load(name)[0])
         reads |= {place: _masked(result, key) for place, result in found.items()}
     ledgers = tools.cluster.list(CONFIG_MAPS, ledger_namespace).items

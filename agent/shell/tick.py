@@ -17,7 +17,7 @@ from agent.core.deadline import reverted
 from agent.core.handoff import Outcome, held, recovered, take_up, with_holds
 from agent.core.health import HealthRules
 from agent.core.hookjobs import placed, with_hooks_checked
-from agent.core.kinds import KindInfo, Kinds
+from agent.core.kinds import Kinds
 from agent.core.ledger import GenerationState, Ledger
 from agent.core.model import Desired, Live, Manifest, ObjectId
 from agent.core.neighbours import Neighbours, absorbed
@@ -180,9 +180,7 @@ class Syncer:
     def _look(self, commit: str, ledger: Ledger) -> _Look:
         """Git, discovery and the cluster, read now; the ledger with this commit taken up."""
         discovery = self._memory.discovery = self._tools.cluster.discover()
-        kinds = self._tools.kinds.extended(
-            {r.kind: KindInfo(r.plural, r.is_namespaced) for r in discovery.resources.values()}
-        )
+        kinds = self._tools.kinds.extended(discovery.kinds)
         desired = with_hooks_checked(self._source.desired(commit, kinds))
         observer = Observer(self._tools.cluster, self._tools.policy, discovery)
         if ledger == Ledger(self._set_name):
