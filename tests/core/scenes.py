@@ -28,6 +28,19 @@ from tests.core.upgrades import MANAGER, release
 NOW = 1_767_225_600.0
 """2026-01-01T00:00:00Z."""
 
+WEB = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: i}]}
+"""
+"""A workload that the judges' tests stand around."""
+
 READY = {"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2025-12-31T23:00:00Z"}]}
 
 

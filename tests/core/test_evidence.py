@@ -9,19 +9,8 @@ import pytest
 from agent.core.evidence import troubled
 from agent.core.model import Body, LiveObject, ObjectId
 from agent.core.policy import id_of
-from tests.core.scenes import gates, pod_of, said, scene, unread, without, workload
+from tests.core.scenes import WEB, gates, pod_of, said, scene, unread, without, workload
 
-WEB = """
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, namespace: shop}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec: {containers: [{name: c, image: i}]}
-"""
 CONFIG = """
 ---
 apiVersion: v1

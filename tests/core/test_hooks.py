@@ -13,20 +13,9 @@ from agent.core.ledger import Generation, GenerationState
 from agent.core.model import Body, Category, Form, ObjectId
 from agent.core.situation import Situation
 from agent.core.steps import Step, Verb
-from tests.core.scenes import gates, said, scene, unread, without, workload
+from tests.core.scenes import WEB, gates, said, scene, unread, without, workload
 from tests.core.upgrades import release
 
-WEB = """
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, namespace: shop}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec: {containers: [{name: c, image: i}]}
-"""
 JOB = """
 ---
 apiVersion: batch/v1

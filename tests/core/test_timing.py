@@ -13,19 +13,8 @@ from agent.core.steps import Step, Verb
 from agent.core.timing import timed
 from agent.core.windows import window_gate
 from agent.shell.windows import spans_of, trigger_of
-from tests.core.scenes import NOW, closed, moved, planned, said, scene, workload
+from tests.core.scenes import NOW, WEB, closed, moved, planned, said, scene, workload
 
-WEB = """
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, namespace: shop}
-spec:
-  replicas: 2
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec: {containers: [{name: c, image: i}]}
-"""
 CONFIG = """
 ---
 apiVersion: v1
