@@ -73,8 +73,7 @@ class Claims:
 
     def below(self, part: PathPart) -> Claims:
         """The claims of a child field."""
-        name = field_name(part) if self._owned else ""
-        owned = tuple(node[name] for node in self._owned if node.get(name) is not None)
+        owned = nodes_below(self._owned, part)
         bases = self._bases
 
         def of_part() -> Sequence[Any]:
@@ -101,6 +100,12 @@ class AllClaims(Claims):
         """The same."""
         del part
         return self
+
+
+def nodes_below(nodes: tuple[Node, ...], part: PathPart) -> tuple[Node, ...]:
+    """What of these levels of fieldsV1 stands below a part of a path."""
+    name = field_name(part) if nodes else ""
+    return tuple(node[name] for node in nodes if node.get(name) is not None)
 
 
 def field_name(part: PathPart) -> str:

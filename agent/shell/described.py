@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agent.core.model import Desired, Finding, GroupKind, ObjectId, Severity
+from agent.core.model import Desired, Finding, GroupKind, Live, ObjectId, Severity
 from agent.core.policy import Policy
 from agent.core.schemas import Schema, described
 from agent.core.validation.checks import with_refusals
@@ -26,10 +26,13 @@ class Describer:
         self._structures = Structures()
         self._keys: frozenset[tuple[str, str]] = frozenset()
 
-    def look(self, cluster: Cluster, desired: Desired) -> tuple[Desired, Mapping[ObjectId, Finding]]:
+    def look(
+        self, cluster: Cluster, desired: Desired, live: Live, manager: str
+    ) -> tuple[Desired, Mapping[ObjectId, Finding]]:
         """The set with what the server would refuse of it, and the objects that have no steps for that.
 
-        Where the documents cannot be read the tables stand in, which is told.
+        ``manager`` is the field manager that would apply it to what is ``live``. Where the documents
+        cannot be read the tables stand in, which is told.
         """
         versions = {manifest.api_version for manifest in desired.manifests.values()}
         findings = desired.findings
@@ -38,7 +41,8 @@ class Describer:
         except ClusterError as error:
             told = f"the server's OpenAPI documents cannot be read, the shipped tables stand in: {error}"
             findings = (*findings, Finding(Severity.WARNING, told))
-        return with_refusals(replace(desired, findings=findings), self.policy, self._structures)
+        desired = replace(desired, findings=findings)
+        return with_refusals(desired, self.policy, self._structures, live, manager)
 
     def _take(self, documents: Mapping[str, Document]) -> None:
         keys = frozenset((api_version, document.key) for api_version, document in documents.items())

@@ -195,7 +195,7 @@ class Syncer:
             contents = self._contents(ledger, commit, kinds)
             ledger = take_up(ledger, commit, desired.manifests, contents, self._tools.clock())
             desired = placed(desired, ledger.newest) if ledger.newest else desired
-        desired, refused = self._describer.look(self._tools.cluster, desired)
+        desired, refused = self._describer.look(self._tools.cluster, desired, live, self._rules.manager)
         neighbours = self._neighbours(desired, ledger, live, kinds)
         situation = self._situation(observer, kinds, desired, live, ledger, neighbours)
         return _Look(desired, live, ledger, observer, replace(situation, refused=refused), former)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from agent.core.model import Severity
 from agent.errors import Forbidden
 from agent.shell.embedded import EmbeddedCluster
@@ -60,3 +62,24 @@ def test_documents_that_cannot_be_read_are_told_and_the_tables_stand_in() -> Non
     assert finding.severity is Severity.WARNING
     assert "the shipped tables stand in: no rule allows it" in finding.message
     assert [step.key for step in plan.steps] == ["create ConfigMap default/web"]
+
+
+@pytest.mark.parametrize("holder", ["people", ""])
+def test_a_field_that_lacks_in_git_is_no_fault_where_another_manager_holds_it(holder: str) -> None:
+    job = Job()
+    job.release(DEFINITION)
+    job.tick()
+    job.release(DEFINITION, LAMP)
+    job.run()
+    if holder:
+        named = {"name": "one", "namespace": "default"}
+        lamp = {"apiVersion": "shop.example/v1", "kind": "Lamp", "metadata": named, "spec": {"watts": 5}}
+        job.apply(lamp, holder)
+    job.release(DEFINITION, LAMP.replace(f"{WATTS}, colour: red", "colour: green"))
+    report = job.tick()
+    assert report.plan is not None
+    told = [str(finding).partition("): ")[2] for finding in report.plan.findings]
+    assert told == ([] if holder else ["Lamp.shop.example default/one: spec lacks watts; add it"])
+    live = job.get("Lamp.shop.example", "default/one")
+    assert live is not None
+    assert (live["spec"]["watts"], live["spec"]["colour"]) == (5, "green" if holder else "red")

@@ -8,10 +8,11 @@ from typing import Final, NamedTuple
 
 from agent.core.fields import find
 from agent.core.kinds import CRD
-from agent.core.model import Desired, Finding, GroupKind, Manifest, ObjectId, Origin, Severity
+from agent.core.model import Desired, Finding, GroupKind, Live, Manifest, ObjectId, Origin, Severity
 from agent.core.policy import Policy
 from agent.core.refused import misshapen, twice
 from agent.core.targets import target_of
+from agent.core.validation.beside import as_merged
 from agent.core.validation.definitions import definition_problems
 from agent.core.validation.fields import field_problems
 from agent.core.validation.problem import Problem, raw_path
@@ -65,22 +66,32 @@ def validated(desired: Desired, policy: Policy, structures: Structures) -> tuple
     structures = structures.with_definitions(m.body for m in desired.manifests.values())
     found = [Checked("reading", finding) for finding in desired.findings]
     for manifest in desired.manifests.values():
-        problems = problems_of(manifest, policy, structures)
+        problems = map(_assuming, problems_of(manifest, policy, structures))
         found += [Checked(one.rule, one.finding(manifest), manifest, one) for one in problems]
         found += _dangling(manifest, desired, policy)
     found += _unknown_kinds(desired, structures)
     return tuple(sorted((one._replace(line=_line(one)) for one in found), key=_place))
 
 
-def refusals(desired: Desired, policy: Policy, structures: Structures) -> dict[ObjectId, tuple[Finding, ...]]:
+def refusals(
+    desired: Desired, policy: Policy, structures: Structures, live: Live | None = None, manager: str = ""
+) -> dict[ObjectId, tuple[Finding, ...]]:
     """What a plan is told of each object: errors, and warnings where another server may see it otherwise.
 
-    What the tables find by themselves (agent/core/refused.py) is left out: the plan finds it anyway.
+    What the tables find by themselves (agent/core/refused.py) is left out: the plan finds it anyway. Where
+    ``live`` is known, an object is judged with what others than ``manager`` hold of it there.
     """
     structures = structures.with_definitions(m.body for m in desired.manifests.values())
     found: dict[ObjectId, tuple[Finding, ...]] = {}
     for key, manifest in desired.manifests.items():
         problems = [p for p in problems_of(manifest, policy, structures) if p.rule not in {"shape", "twice"}]
+        there = live.get(key) if live else None
+        if problems and there is not None:
+            merged = as_merged(manifest.body, there, policy.of(key.group_kind).rules, manager)
+            still = set(problems_of(replace(manifest, body=merged), policy, structures))
+            problems = [problem for problem in problems if problem in still]
+        elif live is None:
+            problems = [_assuming(problem) for problem in problems]
         findings = tuple(p.finding(manifest, None if p.is_certain else Severity.WARNING) for p in problems)
         if findings:
             found[key] = findings
@@ -88,17 +99,24 @@ def refusals(desired: Desired, policy: Policy, structures: Structures) -> dict[O
 
 
 def with_refusals(
-    desired: Desired, policy: Policy, structures: Structures
+    desired: Desired, policy: Policy, structures: Structures, live: Live | None = None, manager: str = ""
 ) -> tuple[Desired, dict[ObjectId, Finding]]:
-    """The set with what is told of its objects, and the objects that have no steps for that."""
+    """The set with what ``refusals`` tells of its objects, and the objects that have no steps for that."""
     findings = desired.findings
     refused = {}
-    for key, found in sorted(refusals(desired, policy, structures).items()):
+    for key, found in sorted(refusals(desired, policy, structures, live, manager).items()):
         findings = (*findings, *found)
         errors = [finding for finding in found if finding.severity is Severity.OBJECT]
         if errors:
             refused[key] = errors[0]
     return replace(desired, findings=findings), refused
+
+
+def _assuming(problem: Problem) -> Problem:
+    """The same without a look at the cluster, where a field that lacks may be another manager's."""
+    if problem.rule != "missing-field":
+        return problem
+    return replace(problem, remedy=f"{problem.remedy}, unless another field manager holds it in the cluster")
 
 
 def _of_fields(manifest: Manifest, policy: Policy, problems: Iterator[Problem]) -> Iterator[Problem]:

@@ -63,6 +63,11 @@ def test_a_removed_version_is_an_error_where_it_is_gone_and_a_warning_before() -
     assert severities == {"1.24": Severity.WARNING, "1.25": Severity.OBJECT, "": Severity.OBJECT}
 
 
+def test_without_a_cluster_a_field_that_lacks_may_be_another_managers() -> None:
+    (told,) = found(f"{DEFINITION}---\n{LAMP.replace('watts: 5, ', '')}")
+    assert told.finding.remedy == "add it, unless another field manager holds it in the cluster"
+
+
 def test_a_pointer_at_a_service_of_nobody_is_a_warning() -> None:
     ingress = (
         "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web, namespace: default}\n"
