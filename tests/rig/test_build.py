@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rig import build
+from tests.rig import build, golang
 from tests.rig.build import RigError
 
 
@@ -44,3 +44,27 @@ def test_programs_missing_are_all_named_with_their_packages(monkeypatch: pytest.
 def test_version_of_the_module_is_the_version_that_the_binary_tells() -> None:
     assert f"k8s.io/kubernetes v{build.KUBERNETES}" in (build.SOURCE / "go.mod").read_text()
     assert f"gitVersion=v{build.KUBERNETES}" in build.linker_flags()
+
+
+FLAKY_GO = """#!/bin/sh
+case "$1" in
+env) echo go9.9.9 ;;
+mod) echo asked >> calls; [ "$(wc -l < calls)" -ge 3 ] || { echo "proxy: no such host" >&2; exit 1; } ;;
+build) while [ "$1" != -o ]; do shift; done; echo built > "$2" ;;
+esac
+"""
+
+
+def test_modules_that_do_not_come_at_once_are_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    go = tmp_path / "bin" / "go"
+    go.parent.mkdir()
+    go.write_text(FLAKY_GO)
+    go.chmod(0o755)
+    monkeypatch.setenv("PATH", str(go.parent), prepend=":")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name, text in (("go.mod", "module x\n\ngo 1.20\n"), ("go.sum", ""), ("main.go", "package main\n")):
+        (tmp_path / name).write_text(text)
+    assert golang.GoProgram("x", "the program", tmp_path).build().read_text() == "built\n"
+    assert (tmp_path / "calls").read_text() == "asked\n" * 3
