@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from typing import Any
+import subprocess
+from pathlib import Path
+from typing import Any, Protocol
 
 from tests.rig.api import APPLY, STRATEGIC
 from tests.rig.cluster import Cluster
@@ -38,33 +40,36 @@ def record(version: int, status: str, *bodies: dict[str, Any], namespace: str) -
     }
 
 
-class Helm:
-    """Helm at work in one namespace."""
+class Helm(Protocol):
+    """Helm at work on the release ``shop`` of one namespace, whose charts are the bodies as they stand."""
 
-    def __init__(self, cluster: Cluster, namespace: str) -> None:
+    def release(self, *bodies: dict[str, Any]) -> None:
+        """Install them, or upgrade what is installed."""
+
+    def forget(self) -> None:
+        """Take the records away."""
+
+
+class StandIn:
+    """What Helm sends, sent by hand: ``applies`` as Helm 4 does."""
+
+    def __init__(self, cluster: Cluster, namespace: str, *, applies: bool = False) -> None:
         self._cluster = cluster
         self._namespace = namespace
+        self._applies = applies
         self._version = 0
 
-    def install(self, *bodies: dict[str, Any]) -> None:
-        """As Helm 3 does at first: creates without a last-applied annotation."""
-        for body in bodies:
-            collection = self._cluster.path(body).rpartition("/")[0]
-            self._cluster.api.create(f"{collection}?fieldManager={HELM}", annotated(body))
-        self._keep(bodies)
-
-    def upgrade(self, *bodies: dict[str, Any]) -> None:
-        """As Helm 3 does later: strategic merge patches."""
+    def release(self, *bodies: dict[str, Any]) -> None:
+        """Creates without a last-applied annotation, then strategic merge patches; or server-side applies."""
         for body in bodies:
             path = f"{self._cluster.path(body)}?fieldManager={HELM}"
-            self._cluster.api.patch(path, annotated(body), STRATEGIC)
-        self._keep(bodies)
-
-    def apply(self, *bodies: dict[str, Any]) -> None:
-        """As Helm 4 does: server-side apply."""
-        for body in bodies:
-            path = f"{self._cluster.path(body)}?fieldManager={HELM}&force=true"
-            self._cluster.api.request("PATCH", path, annotated(body), APPLY)
+            if self._applies:
+                self._cluster.api.request("PATCH", f"{path}&force=true", annotated(body), APPLY)
+            elif self._version:
+                self._cluster.api.patch(path, annotated(body), STRATEGIC)
+            else:
+                collection = self._cluster.path(body).rpartition("/")[0]
+                self._cluster.api.create(f"{collection}?fieldManager={HELM}", annotated(body))
         self._keep(bodies)
 
     def forget(self) -> None:
@@ -84,3 +89,35 @@ class Helm:
     def _secret(self, version: int) -> str:
         name = f"sh.helm.release.v1.{RELEASE}.v{version}"
         return f"/api/v1/namespaces/{self._namespace}/secrets/{name}"
+
+
+class Itself:
+    """A program of Helm's own."""
+
+    def __init__(self, cluster: Cluster, namespace: str, program: Path, folder: Path) -> None:
+        self._cluster = cluster
+        self._namespace = namespace
+        self._program = program
+        self._chart = folder / "chart"
+        (self._chart / "templates").mkdir(parents=True)
+        (self._chart / "Chart.yaml").write_text(f"apiVersion: v2\nname: {RELEASE}\nversion: 1.0.0\n")
+
+    def release(self, *bodies: dict[str, Any]) -> None:
+        """``helm upgrade --install``."""
+        text = "".join(f"---\n{json.dumps(body)}\n" for body in bodies)
+        (self._chart / "templates" / "all.yaml").write_text(text)
+        self._run("upgrade", "--install", RELEASE, str(self._chart))
+
+    def forget(self) -> None:
+        """Take the records away."""
+        secrets = f"/api/v1/namespaces/{self._namespace}/secrets"
+        for one in self._cluster.api.get(f"{secrets}?labelSelector=owner%3Dhelm")["items"]:
+            self._cluster.api.delete(f"{secrets}/{one['metadata']['name']}")
+
+    def _run(self, *words: str) -> None:
+        where = ["--kubeconfig", str(self._cluster.kubeconfig), "--namespace", self._namespace]
+        home = {"HOME": str(self._chart.parent), "PATH": "/usr/bin:/bin"}
+        done = subprocess.run(
+            [self._program, *words, *where], env=home, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr

@@ -17,11 +17,14 @@ from agent.settings import settings_of
 from agent.shell.adopting import Adopter
 from agent.shell.deciding import Decider
 from agent.shell.report import State
+from tests.corpus_live.helm import Itself
 from tests.e2e.releases import documents
 from tests.rig.api import APPLY, MERGE
 from tests.rig.cluster import Cluster
+from tests.rig.golang import GoProgram
+from tests.rig.tools import HELM_3, HELM_4
 from tests.shell.gitrepos import GitRepo
-from tests.shell.installers import INSTALLERS, SERVER_SIDE, as_installed
+from tests.shell.installers import HELM, INSTALLERS, SERVER_SIDE, as_installed
 from tests.shell.releases import CONFIG, namespace, web
 
 NAME = "adopted"
@@ -31,14 +34,20 @@ SETTINGS = "/api/v1/namespaces/default/configmaps/settings"
 
 
 class Adoption:
-    """A release that ``installer`` installed, a repo with the same, and the set that shall take it over."""
+    """A release that ``installer`` installed, a repo with the same, and the set that shall take it over.
 
-    def __init__(self, cluster: Cluster, folder: Path, installer: str) -> None:
-        self.cluster = cluster
+    ``helm`` is Helm itself; without it the installer's requests are sent by hand.
+    """
+
+    def __init__(self, cluster: Cluster, folder: Path, installer: str, helm: Path | None) -> None:
+        self.cluster, self.installer = cluster, installer
         self.repo = GitRepo(folder / "repo")
         self.first = self.repo.commit({"all.yaml": RELEASE})
-        for body in documents(RELEASE):
-            self.install(body, installer)
+        if helm is not None:
+            Itself(cluster, "default", helm, folder).release(*documents(RELEASE))
+        else:
+            for body in documents(RELEASE):
+                self.install(body, installer)
         one = {"name": NAME, "repo": "repo", "ref": "main", "path": ".", "settle": "0s"}
         raw = {"kubeconfig": str(cluster.kubeconfig), "cache_dir": "cache", "sets": [one]}
         self.settings = settings_of(raw, folder / "trapeze.yaml", folder)
@@ -83,21 +92,25 @@ def content(body: Body) -> Any:
     )
 
 
-@pytest.fixture(params=INSTALLERS)
-def adoption(cluster: Cluster, tmp_path: Path, request: pytest.FixtureRequest) -> Adoption:
-    return Adoption(cluster, tmp_path, request.param)
+ITSELF = [pytest.param(one, id=f"{one.name} itself", marks=pytest.mark.slow) for one in (HELM_3, HELM_4)]
 
 
-def test_what_was_installed_is_taken_over_given_back_and_pruned_only_with_consent(
-    adoption: Adoption, request: pytest.FixtureRequest
-) -> None:
-    installer = request.node.callspec.params["adoption"]
+@pytest.fixture(params=[*INSTALLERS, *ITSELF])
+def adoption(request: pytest.FixtureRequest, tmp_path: Path) -> Adoption:
+    is_built = isinstance(request.param, GoProgram)
+    # Beside a control plane there is no network: what is not built yet is built before.
+    helm = request.param.build() if is_built else None
+    cluster: Cluster = request.getfixturevalue("cluster")
+    return Adoption(cluster, tmp_path, HELM if is_built else request.param, helm)
+
+
+def test_what_was_installed_is_taken_over_given_back_and_pruned_only_with_consent(adoption: Adoption) -> None:
     api = adoption.cluster.api
     adoption.cluster.wait_ready("front", "blue")
     before = api.get(WEB)
     _, _, found = adoption.adopter().compared()
     assert {one.match for one in found} == {Match.MATCHES}
-    assert all(installer in names for one in found for names in one.owners.values())
+    assert all(adoption.installer in names for one in found for names in one.owners.values())
     assert len(found) == 4
 
     _, outcomes = adoption.adopter().adopt()

@@ -1,6 +1,8 @@
 """python -m tests.rig: build, run a command beside a control plane, leave one running, enter its network.
 
-build                 build the control plane's binary and install what the system lacks
+build                 build the control plane's binary and the readers that tests compare with, and
+                      install what the system lacks: what runs beside a control plane reaches no network
+build -- all          the same, and Helm for the slow tests
 run -- COMMAND ...    start a control plane, run COMMAND in its network with KUBECONFIG set, end it
 cluster               leave a control plane running until Ctrl-C, and say how to reach it
 shell [-- COMMAND]    a shell (or COMMAND) in the network of the control plane that `cluster` left running
@@ -16,10 +18,12 @@ import time
 from pathlib import Path
 from types import FrameType
 
+from tests.oracle.kubectl import PROGRAM as ORACLE
 from tests.rig import build
 from tests.rig.build import RigError, program
 from tests.rig.controlplane import ControlPlane
 from tests.rig.netns import enter_new_network
+from tests.rig.tools import HELM_3, HELM_4, KUSTOMIZE
 
 RUNNING = "running"
 
@@ -39,6 +43,8 @@ def main(arguments: list[str]) -> int:
         if asked.command == "build":
             build.ensure_programs()
             _say(str(build.build()))
+            for tool in (ORACLE, KUSTOMIZE, *((HELM_3, HELM_4) if asked.words else ())):
+                _say(str(tool.build()))
             return 0
         if asked.command == "shell":
             return _shell(asked.words)

@@ -33,17 +33,22 @@ class RigError(Exception):
 
 @dataclass(frozen=True)
 class GoProgram:
-    """A program of one folder: go.mod, go.sum and main.go. ``title`` is what messages call it."""
+    """A program of one folder: go.mod, go.sum and main.go, or the ``package`` that these name.
+
+    ``title`` is what messages call it.
+    """
 
     name: str
     title: str
     source: Path
     linker_flags: str = "-s -w"
+    package: str = "."
 
     def path(self) -> Path:
         """Return where the binary for this source stands, built or not."""
         digest = hashlib.sha256(self.linker_flags.encode())
-        for name in ("go.mod", "go.sum", "main.go"):
+        names = ("go.mod", "go.sum", "main.go") if self.package == "." else ("go.mod", "go.sum")
+        for name in names:
             digest.update((self.source / name).read_bytes())
         return cache_home() / self.name / digest.hexdigest()[:24] / self.name
 
@@ -64,7 +69,7 @@ class GoProgram:
         _FETCHING(self._run, go, "mod", "download")
         partial = target.with_name(f"partial-{os.getpid()}")
         flags = ["-trimpath", "-buildvcs=false", "-ldflags", self.linker_flags]
-        self._run(go, "build", *flags, "-o", str(partial), ".")
+        self._run(go, "build", *flags, "-o", str(partial), self.package)
         partial.rename(target)
 
     def _run(self, go: Path, *arguments: str) -> None:

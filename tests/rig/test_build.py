@@ -7,6 +7,7 @@ import pytest
 
 from tests.rig import build, golang
 from tests.rig.build import RigError
+from tests.rig.tools import HELM_3, HELM_4, KUSTOMIZE
 
 
 def test_binary_stands_outside_the_checkout_under_a_key_of_its_source(
@@ -68,3 +69,15 @@ def test_modules_that_do_not_come_at_once_are_asked_for_again(
         (tmp_path / name).write_text(text)
     assert golang.GoProgram("x", "the program", tmp_path).build().read_text() == "built\n"
     assert (tmp_path / "calls").read_text() == "asked\n" * 3
+
+
+def test_programs_of_one_module_stand_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    paths = [tool.path() for tool in (HELM_3, HELM_4, KUSTOMIZE)]
+    assert [path.name for path in paths] == ["helm-3", "helm-4", "kustomize"]
+    assert len({path.parent for path in paths}) == 3
+
+
+def test_tools_use_the_kubernetes_that_the_control_plane_is_built_of() -> None:
+    minor = build.KUBERNETES.partition(".")[2]
+    assert f"k8s.io/client-go v0.{minor} " in (Path(build.__file__).parent / "toolset/go.mod").read_text()

@@ -1,8 +1,7 @@
-"""kustomize and helm by programs that stand in for them: what they are told, how their failures are told."""
+"""kustomize and helm: what they are told, by programs that stand in; what they answer, by themselves."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +17,9 @@ from agent.shell.rendering import Renderer
 from agent.shell.repo import Repo
 from agent.shell.set_source import GitSource
 from agent.shell.source import Source
+from tests.core.validation.bad import DEFINITION
+from tests.rig.golang import GoProgram
+from tests.rig.tools import HELM_3, HELM_4, KUSTOMIZE, on_path
 from tests.shell.gitrepos import GitRepo
 
 CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {from: git}\n"
@@ -119,13 +121,84 @@ def test_what_was_applied_is_rendered_again(stub: Stub, tmp_path: Path) -> None:
     assert (found[base]["data"], missing) == ({"from": "git"}, {})
 
 
-@pytest.mark.skipif(not (shutil.which("kubectl") or shutil.which("kustomize")), reason="neither is here")
+def itself(repo: GitRepo, folder: Path, program: GoProgram, rendering: Rendering) -> Renderer:
+    """A renderer whose tool is the real one."""
+    search = f"{on_path(program, folder / 'bin')}:/usr/sbin:/usr/bin:/bin"
+    return Renderer(Repo(str(repo.folder), folder / "cache"), rendering, search=search)
+
+
+OVERLAY = """\
+resources: [../base]
+namePrefix: new-
+patches:
+- patch: '[{"op": "replace", "path": "/data/from", "value": "overlay"}]'
+  target: {kind: ConfigMap, name: web}
+configMapGenerator:
+- name: made
+  literals: [port=080]
+"""
+
+
 def test_kustomize_itself_renders_an_overlay(repo: GitRepo, tmp_path: Path) -> None:
-    renderer = Renderer(
-        Repo(str(repo.folder), tmp_path / "cache"), Rendering(Tool.KUSTOMIZE, "app", "a", "b")
-    )
-    (body,) = bodies(renderer)
-    assert body["metadata"] == {"name": "new-web"}
+    base = {"base/kustomization.yaml": "resources: [web.yaml]\n", "base/web.yaml": CONFIG}
+    repo.commit({**base, "over/kustomization.yaml": OVERLAY})
+    renderer = itself(repo, tmp_path, KUSTOMIZE, Rendering(Tool.KUSTOMIZE, "over", "a", "b"))
+    made, web = sorted(bodies(renderer), key=lambda body: str(body["metadata"]))
+    assert (web["metadata"], web["data"]) == ({"name": "new-web"}, {"from": "overlay"})
+    assert made["data"] == {"port": "080"}
+
+
+def test_kustomize_itself_is_told_as_it_fails(repo: GitRepo, tmp_path: Path) -> None:
+    repo.commit({"over/kustomization.yaml": "resources: [gone.yaml]\n"})
+    renderer = itself(repo, tmp_path, KUSTOMIZE, Rendering(Tool.KUSTOMIZE, "over", "a", "b"))
+    with pytest.raises(
+        SourceError, match=r"rendering over at .* with kustomize: .*gone\.yaml.*; try the same"
+    ):
+        renderer.readings(head(renderer))
+
+
+def test_kustomize_itself_fetches_nothing(repo: GitRepo, tmp_path: Path) -> None:
+    repo.commit({"over/kustomization.yaml": "resources: ['https://127.0.0.1:1/base.yaml']\n"})
+    renderer = itself(repo, tmp_path, KUSTOMIZE, Rendering(Tool.KUSTOMIZE, "over", "a", "b"))
+    with pytest.raises(SourceError, match=r"127\.0\.0\.1"):
+        renderer.readings(head(renderer))
+
+
+CHART = {
+    "chart/Chart.yaml": "apiVersion: v2\nname: chart\nversion: 1.2.3\n",
+    "chart/values.yaml": "colour: red\nport: 80\n",
+    "chart/crds/lamps.yaml": DEFINITION,
+    "chart/templates/web.yaml": """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ .Release.Name }}-web, namespace: {{ .Release.Namespace }}}
+data:
+  {colour: {{ .Values.colour }}, port: {{ .Values.port | quote }}, shape: {{ required "none" .Values.shape }}}
+""",
+}
+HELMS = pytest.mark.parametrize("helm", [HELM_3, HELM_4], ids=lambda program: program.name)
+
+
+@pytest.mark.slow
+@HELMS
+def test_helm_itself_renders_a_chart_with_values_and_definitions(
+    repo: GitRepo, tmp_path: Path, helm: GoProgram
+) -> None:
+    repo.commit({**CHART, "v.yaml": "colour: green\nshape: round\n"})
+    renderer = itself(repo, tmp_path, helm, Rendering(Tool.HELM, "chart", "shop", "front", ("v.yaml",)))
+    definition, web = sorted(bodies(renderer), key=lambda body: str(body["kind"]), reverse=True)
+    assert web["metadata"] == {"name": "shop-web", "namespace": "front"}
+    assert web["data"] == {"colour": "green", "port": "80", "shape": "round"}
+    assert definition["metadata"] == {"name": "lamps.shop.example"}
+
+
+@pytest.mark.slow
+@HELMS
+def test_helm_itself_is_told_as_it_fails(repo: GitRepo, tmp_path: Path, helm: GoProgram) -> None:
+    repo.commit(CHART)
+    renderer = itself(repo, tmp_path, helm, Rendering(Tool.HELM, "chart", "shop", "front"))
+    with pytest.raises(SourceError, match=r"rendering chart at .* with helm: [^:]*: .*: none"):
+        renderer.readings(head(renderer))
 
 
 def test_values_and_release_are_helms(tmp_path: Path) -> None:
