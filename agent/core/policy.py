@@ -56,6 +56,11 @@ def id_of(body: Body) -> ObjectId:
     return ObjectId(*kind, str(metadata.get("namespace") or ""), str(metadata.get("name") or ""))
 
 
+def _at(kind: GroupKind, rows: Iterable[Row]) -> Pattern | None:
+    """The path of the row that speaks of a kind."""
+    return next((parse_pattern(row.path) for row in rows if row.kind[0] == str(kind)), None)
+
+
 @dataclass(frozen=True)
 class KindPolicy:
     """All that the tables say of one kind."""
@@ -193,7 +198,7 @@ class Policy:
 
     def placed(self, rows: tuple[RowT, ...], kind: GroupKind) -> tuple[Placed[RowT], ...]:
         """The rows of a table that speak of this kind, with their whole paths."""
-        template = self._template(kind)
+        template = _at(kind, (*self.tables.pod_templates, *self.tables.kept_templates))
         out = []
         for row in rows:
             if row.kind[0] in {str(kind), "*"}:
@@ -201,10 +206,6 @@ class Policy:
             elif row.kind[0] == "pods" and template is not None:
                 out.append(Placed(row, template + parse_pattern(row.path), template))
         return tuple(out)
-
-    def _template(self, kind: GroupKind) -> Pattern | None:
-        rows = self.tables.pod_templates
-        return next((parse_pattern(row.path) for row in rows if row.kind[0] == str(kind)), None)
 
     def _gather(self, kind: GroupKind) -> KindPolicy:
         def placed(rows: tuple[RowT, ...]) -> tuple[Placed[RowT], ...]:
@@ -227,7 +228,7 @@ class Policy:
         )
         return KindPolicy(
             rules=rules,
-            pod_template=self._template(kind),
+            pod_template=_at(kind, own.pod_templates),
             ignored_when=tuple(p for p in ignored if p.row.when),
             folds=placed(own.folds),
             pointers=placed(own.pointers),

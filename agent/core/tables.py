@@ -225,6 +225,7 @@ class Tables(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     pod_templates: tuple[Row, ...] = ()
+    kept_templates: tuple[Row, ...] = ()
     lists: tuple[ListRow, ...] = ()
     quantities: tuple[Row, ...] = ()
     base64: tuple[Row, ...] = ()

@@ -246,6 +246,15 @@ def test_graph_both_ways() -> None:
     assert graph.users_of(ObjectId("", "ServiceAccount", "n", "nobody")) == frozenset()
 
 
+def test_a_kept_template_names_what_it_needs_and_serves_nothing() -> None:
+    labels = {"metadata": {"labels": {"app": "web"}}}
+    kept = body("v1", "PodTemplate", "kept", template={**labels, "spec": POD_SPEC})
+    service = body("v1", "Service", "web", spec={"selector": {"app": "web"}})
+    graph = Graph({id_of(one): one for one in (kept, service)}, shipped())
+    assert {str(one) for one in graph.used_by(id_of(kept))} == NEEDED
+    assert graph.used_by(id_of(service)) == frozenset()
+
+
 def test_cluster_scoped_owner_is_found() -> None:
     owner = body("example.test/v1", "Owner", "o", namespace="")
     owned = body("v1", "ConfigMap", "x")

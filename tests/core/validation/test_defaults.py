@@ -8,9 +8,6 @@ from agent.core.schemas import described
 from tests.core.casefiles import shipped
 from tests.rig.schemas import TABLE, unpacked
 
-WITHOUT_PODS = "PodTemplate"
-"""No controller makes pods of it, so the rows of pods do not reach it; with a server its document does."""
-
 
 def documents() -> dict[str, Body]:
     """The shipped schemas as documents of group-versions."""
@@ -34,7 +31,7 @@ def test_tables_fill_in_what_the_server_fills_in() -> None:
     for api_version, document in documents().items():
         for kind, schema in described(document, api_version).items():
             rules = shipped().of(kind).rules
-            for row in schema.defaults if kind.kind != WITHOUT_PODS else ():
+            for row in schema.defaults:
                 rule = rules
                 for part in parse_pattern(row.path):
                     rule = rule.child(part) if isinstance(part, str) else rule.of_item
