@@ -16,6 +16,7 @@ from agent.core.lockout import lockout
 from agent.core.model import LiveObject, Manifest, ObjectId
 from agent.core.neighbours import Neighbour
 from agent.core.situation import Situation
+from agent.core.states import OWN_MANAGER
 from agent.core.steps import Gate, GateState
 
 _MANAGER: Final = "trapeze/"
@@ -100,14 +101,18 @@ def left(situation: Situation, live: LiveObject) -> tuple[str, ...]:
 
 
 def followed(situation: Situation, live: LiveObject) -> frozenset[str]:
-    """The field managers whose fields are the set's own: predecessors, and sets that gave the object up."""
+    """The field managers whose fields are the set's own: predecessors, and sets that gave the object up.
+
+    So is what our own plain updates wrote: to take a part out makes the server's default of it ours.
+    """
     managers = {str(one.get("manager")) for one in live.metadata.get("managedFields") or ()}
     ours = situation.rules.manager
     sets = {one.removeprefix(_MANAGER) for one in managers if one.startswith(_MANAGER) and one != ours}
+    taken_over = situation.rules.take_over | {OWN_MANAGER}
     if not sets or claim(situation, live) is not None:
-        return situation.rules.take_over
+        return taken_over
     given = {f"{_MANAGER}{name}" for name in sets if _gave_up(situation, live, name)}
-    return situation.rules.take_over | given
+    return taken_over | given
 
 
 def _gave_up(situation: Situation, live: LiveObject, name: str) -> bool:

@@ -205,3 +205,15 @@ def test_an_object_that_another_created_plainly_is_joined(bench: Bench) -> None:
     bench.cluster.create(bench.of(body), body)
     bench.apply(config_map(b="2"))
     assert bench.must(body)["data"] == {"a": "1", "b": "2"}
+
+
+def test_what_an_update_leaves_out_and_the_server_fills_in_is_the_updaters(bench: Bench) -> None:
+    bench.apply(web(strategy={"type": "Recreate"}))
+    made = bench.must(web())
+    metadata = {key: value for key, value in made["metadata"].items() if key != "resourceVersion"}
+    updated = {**made, "metadata": metadata, "spec": {**made["spec"], "strategy": None}}
+    bench.cluster.replace(bench.of(web()), updated)
+    assert bench.must(web())["spec"]["strategy"]["type"] == "RollingUpdate"
+    with pytest.raises(Conflict) as refused:
+        bench.apply(web(strategy={"type": "Recreate"}))
+    assert refused.value.managers == ("trapeze",)

@@ -30,3 +30,18 @@ def test_a_conversion_goes_though_an_injector_has_a_bundle_in_it() -> None:
     assert body is not None
     assert body["spec"]["conversion"] == {"strategy": "None"}
     assert not job.plan().changes
+
+
+def test_and_comes_again_though_taking_it_out_wrote_a_field_of_ours() -> None:
+    job = Job()
+    job.release(*BACKEND, crd("Book", "v1 v2", convert="lib/convert"))
+    job.run()
+    injected(job)
+    job.release(*BACKEND, crd("Book", "v1 v2"))
+    job.run()
+    job.release(*BACKEND, crd("Book", "v1 v2", convert="lib/convert"))
+    job.run()
+    body = job.get(*KIND)
+    assert body is not None
+    assert body["spec"]["conversion"]["strategy"] == "Webhook"
+    assert not job.plan().changes

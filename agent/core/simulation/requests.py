@@ -152,7 +152,8 @@ def replace(draft: Draft, body: Body, manager: str, who: Subject | None = None) 
     if "status" in live and to.served.has_status:
         config["status"] = live["status"]
     kept = {key: live["metadata"][key] for key in SERVER_FIELDS if key in live["metadata"]}
-    config = config | {"metadata": config["metadata"] | kept}
+    # Filled in first: what an update leaves out and the server fills in otherwise becomes the updater's.
+    config = defaulted(draft, to.served, config | {"metadata": config["metadata"] | kept})
     return _store(draft, to, live, update(live, config, manager, to.schema, at=stamp(draft.now)))
 
 
