@@ -40,6 +40,16 @@ OTHER_PROFILES = {
 }
 """Files that hold an object of the release once more, differing, for another kind of cluster."""
 
+PARTS = {
+    ("tekton-pipeline", "0.58.0"): ("tekton-all/2024-05", "pipelines.yaml"),
+    ("tekton-pipeline", "1.2.0"): ("tekton-all/2025-07", "pipelines.yaml"),
+    ("tekton-dashboard", "0.45.0"): ("tekton-all/2024-05", "dashboard.yaml"),
+    ("tekton-dashboard", "0.59.0"): ("tekton-all/2025-07", "dashboard.yaml"),
+    ("tekton-results", "0.9.2"): ("tekton-all/2024-05", "results.yaml"),
+    ("tekton-results", "0.15.2"): ("tekton-all/2025-07", "results.yaml"),
+}
+"""Releases that stand in the corpus only as a file of a larger one."""
+
 UNNAMED = {"knative-serving": "generateName gives a new object at each sync"}
 """Projects with Jobs that have no name: told, and left out."""
 
@@ -94,14 +104,20 @@ def pairs() -> list[Pair]:
     ]
 
 
+def files_of(project: str, version: str, *, whole: bool = False) -> dict[str, Path]:
+    """The files of a release by their paths in it; ``whole`` with those of other profiles."""
+    place, part = PARTS.get((project, version), (f"{project}/{version}", "*"))
+    folder = unpacked() / place
+    left_out = () if whole else OTHER_PROFILES.get((project, version), ())
+    files = [path for path in sorted(folder.rglob(part)) if path.is_file() and path.name not in left_out]
+    return {str(path.relative_to(folder)): path for path in files}
+
+
 @cache
 def release(project: str, version: str, *, whole: bool = False) -> Desired:
     """One release, read as a set; ``whole`` with the files of other profiles."""
-    folder = unpacked() / project / version
-    left_out = () if whole else OTHER_PROFILES.get((project, version), ())
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name not in left_out]
-    names = {path: str(path.relative_to(folder)) for path in files}
-    readings = {name: read_documents(path.read_bytes(), name) for path, name in names.items()}
+    files = files_of(project, version, whole=whole)
+    readings = {name: read_documents(path.read_bytes(), name) for name, path in files.items()}
     return manifests.load(readings, kinds_of(), set_name=project, revision=version, namespace=NAMESPACE)
 
 

@@ -18,7 +18,6 @@ from agent.shell.kube import connect
 from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.recording import judge
 from tests.corpus import releases
-from tests.corpus.releases import versions
 from tests.corpus_live.install import NOT_OURS_TO_SOLVE, Install, is_refusal, reasons
 from tests.rig.cluster import Cluster
 from tests.rig.resources import all_resources
@@ -51,10 +50,7 @@ class Handoff(Install):
     def __init__(self, cluster: Cluster, folder: Path, project: str, version: str) -> None:
         words = {"prune": {"allow": list(ALLOWED)}, "settle": "1s"}
         super().__init__(cluster, folder, project, version, words)
-        for one in versions(project):
-            self.version = one
-            self.make_namespaces()
-        self.version = version
+        self.make_namespaces()
         self.commit = self.rewrite(self._served(version))
 
     def _served(self, version: str) -> dict[ObjectId, Body]:
@@ -72,8 +68,9 @@ class Handoff(Install):
     def go_to(self, version: str) -> Came:
         """Commit the version and sync it, recorded; TimeoutError names what neither time nor person opens."""
         before = self.wanted()
-        self.commit = self.rewrite(self._served(version))
         self.version = version
+        self.make_namespaces()
+        self.commit = self.rewrite(self._served(version))
         own = connect(str(self.cluster.kubeconfig), pool_size=CONNECTIONS)
         began = time.monotonic()
         with Recorder(own, kinds_to_record(own.discover(), self.tools.policy)) as recorder:

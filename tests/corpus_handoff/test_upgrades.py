@@ -32,10 +32,18 @@ IN_MAKE_TEST = frozenset(
     {"tekton-pipeline 0.12.0 to 0.13.0", "service-ca-operator release-4.16 to release-4.22"}
 )
 
+BESIDE = (
+    Pair("tekton-pipeline", "0.44.0", "0.58.0"),
+    Pair("tekton-pipeline", "0.58.0", "1.2.0"),
+    Pair("tekton-pipeline", "0.12.0", "1.2.0"),
+    Pair("tekton-dashboard", "0.45.0", "0.59.0"),
+    Pair("tekton-results", "0.9.2", "0.15.2"),
+)
+"""Upgrades that go on into the parts of larger releases, and one that leaps over all in between."""
+
 UPGRADES = [
     pytest.param(pair, id=str(pair), marks=() if str(pair) in IN_MAKE_TEST else pytest.mark.slow)
-    for pair in pairs()
-    if pair.project in PROJECTS
+    for pair in (*(pair for pair in pairs() if pair.project in PROJECTS), *(BESIDE if pairs() else ()))
 ]
 
 

@@ -42,7 +42,8 @@ class Install:
     def __post_init__(self) -> None:
         self.outcomes: list[Outcome] = []
         self.repo = GitRepo(self.folder / "repo")
-        files = {f"{FOLDER}/{name}": content for name, content in files_of(self.project, self.version)}
+        found = releases.files_of(self.project, self.version)
+        files = {f"{FOLDER}/{name}": path.read_bytes() for name, path in found.items()}
         self.commit = self.repo.commit(files)
         self.syncer = self.restarted()
 
@@ -150,15 +151,6 @@ class Install:
         """The API path of an object, in the version that ``body`` is written in; LookupError without one."""
         resource = self.cluster.resources.of(body["apiVersion"], body["kind"])
         return resource.path(key.name, key.namespace or None)
-
-
-def files_of(project: str, version: str) -> Iterator[tuple[str, bytes]]:
-    """The files of a release, by their path in it."""
-    folder = releases.unpacked() / project / version
-    left_out = releases.OTHER_PROFILES.get((project, version), ())
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name not in left_out:
-            yield str(path.relative_to(folder)), path.read_bytes()
 
 
 def is_refusal(error: str) -> bool:
