@@ -89,14 +89,16 @@ def by_server(
     def why(path: FieldPath, before: Any, after: Any) -> Reason:
         if path[-1] == ORDER:
             return reason(path, before, after)
-        if all(_at(tree, path) is MISSING for tree in (wanted, *bases)):
+        is_as_wanted = _at(wanted, path) == before
+        if is_as_wanted or all(_at(tree, path) is MISSING for tree in (wanted, *bases)):
             consequences.add(path)
         return reason(path, before, _at(wanted, path))
 
     changes = _changes((has, live.body), (will, answer), kind, why)
     if all(change.reason is Reason.DRIFT for change in changes if change.path not in consequences):
         return changes
-    # What nobody ever wrote is what the server makes of the rest: allocated, defaulted, converted.
+    # What nobody ever wrote, or what stood as it should, is what the server makes of the rest: allocated,
+    # defaulted, converted, dropped (a Service that is no load balancer any more has no traffic policy).
     return tuple(
         replace(change, reason=Reason.GIT) if change.path in consequences else change for change in changes
     )

@@ -20,6 +20,9 @@ from agent.core.states import POD, SERVICE, State, uid_of
 from agent.core.tables import PointerRow
 
 CRD: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
+DEPLOYMENT: Final = GroupKind("apps", "Deployment")
+REPLICASET: Final = GroupKind("apps", "ReplicaSet")
+HASH_LABEL: Final = "pod-template-hash"
 
 BY_LABELS: Final = "pods"
 """The target of pointer rows that choose pods themselves: a Service, whose ports are paths of their own."""
@@ -93,7 +96,9 @@ def carried(target: Target, state: State) -> Reading:
     """How many ready endpoints a target has."""
     body = state.get(target.id)
     if target.id.group_kind != SERVICE:
-        is_missing = body is None and state.knows(target.id.group_kind)
+        is_missing = (
+            body is None and state.knows(target.id.group_kind) and not _left_running(target.id, state)
+        )
         return Reading(0, f"{target.id} is gone") if is_missing else Reading(None)
     if body is None:
         return Reading(0, f"{target.id} is gone")
@@ -105,6 +110,25 @@ def carried(target: Target, state: State) -> Reading:
         return Reading(0, f"{target.id} has no port {target.port}")
     count = len(set(_ready(target.id, names, state)))
     return Reading(count, "" if count else f"{target.id} has no ready endpoints")
+
+
+def _left_running(deployment: ObjectId, state: State) -> bool:
+    """Whether ReplicaSets that a Deployment left behind run on: scaled by nobody, they lose no pod either.
+
+    A Deployment's ReplicaSets bear its name and a hash (kubernetes.io/docs/concepts/workloads/controllers/
+    deployment, Pod-template-hash label), and lose their owner before it goes with propagation Orphan.
+    """
+    if deployment.group_kind != DEPLOYMENT:
+        return False
+    for key, body in state.items():
+        if key.group_kind == REPLICASET and key.namespace == deployment.namespace:
+            metadata = body["metadata"]
+            name, _, hashed = key.name.rpartition("-")
+            is_its = name == deployment.name and (metadata.get("labels") or {}).get(HASH_LABEL) == hashed
+            is_alone = not any(owner.get("controller") for owner in metadata.get("ownerReferences") or ())
+            if is_its and is_alone and (body.get("spec") or {}).get("replicas"):
+                return True
+    return False
 
 
 def _is_meant(port: str, row: Body) -> bool:

@@ -134,6 +134,24 @@ def test_what_the_server_makes_of_a_change_in_git_has_its_reason() -> None:
     assert {change.reason for change in changes} == {Reason.DRIFT}
 
 
+def test_what_the_server_drops_with_a_change_in_git_has_its_reason() -> None:
+    """A Service that is no load balancer any more loses the policy that Git still has: no drift."""
+
+    def service(**spec: Any) -> dict[str, Any]:
+        metadata = {"name": "a", "namespace": "n"}
+        return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+
+    applied = service(type="LoadBalancer", externalTrafficPolicy="Local")
+    wanted = service(type="ClusterIP", externalTrafficPolicy="Local")
+    changes = by_server(
+        service(type="ClusterIP"), live_object(applied), manifest(wanted), [applied], shipped()
+    )
+    assert told(changes) == [
+        "spec.externalTrafficPolicy: 'Local' -> ABSENT (git)",
+        "spec.type: 'LoadBalancer' -> 'ClusterIP' (git)",
+    ]
+
+
 @pytest.mark.parametrize(("base", "reason"), [("ab", Reason.GIT), ("ba", Reason.DRIFT)])
 def test_server_answers_in_another_order(base: str, reason: Reason) -> None:
     """Issue 4, cases/27: initContainers in another order ended the plan with an error."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agent.core.model import Body
 from agent.core.serving import Path
 from agent.core.terms import Terms
@@ -239,6 +241,26 @@ def test_an_autoscaler_keeps_its_target() -> None:
     assert broken(first, gone(web)) == [
         "101 serving path: HorizontalPodAutoscaler shop/web: Deployment shop/web is gone"
     ]
+
+
+def test_an_autoscaler_waits_while_the_replica_sets_of_its_deployment_run_on() -> None:
+    web, beside = (ours(obj("apps/v1", "Deployment", name, "shop")) for name in ("web", "beside"))
+    told = ["serving path: HorizontalPodAutoscaler shop/web: Deployment shop/web is gone"]
+
+    def left(name: str, hashed: str, replicas: int = 2, **metadata: Any) -> Body:
+        labels = {"pod-template-hash": hashed}
+        made = obj("apps/v1", "ReplicaSet", name, "shop", spec={"replicas": replicas})
+        return {**made, "metadata": {**made["metadata"], "labels": labels, **metadata}}
+
+    assert broken((web, beside, autoscaler("web"), left("web-5f7", "5f7")), gone(web)) == []
+    owner = [{"kind": "Deployment", "name": "web", "uid": "u", "controller": True}]
+    for other in (
+        left("web-5f7", "5f7", ownerReferences=owner),
+        left("web-api-5f7", "5f7"),
+        left("web-5f7", "5f7", replicas=0),
+    ):
+        found = broken((web, beside, autoscaler("web"), other), gone(web))
+        assert [one.partition(" ")[2] for one in found] == told
 
 
 def test_a_path_whose_downtime_was_announced_may_be_interrupted() -> None:

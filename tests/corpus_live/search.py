@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from agent.core.fields import rule_at
@@ -68,7 +68,8 @@ class LiveSearch:
             made = {edit: after for edit in edits if (after := self._made(edit, before[edit.id])) is not None}
             plan = self.install.syncer.plan()
             for edit, after in made.items():
-                judge(self.tally, plan, edit, highest_missing(after, edit.path), Reason.DRIFT)
+                expected = Expected(highest_missing(after, edit.path), Reason.DRIFT, before[edit.id], after)
+                judge(self.tally, plan, edit, expected)
             for edit in made:
                 self._put_back(edit.id, before)
         return self.tally
@@ -147,19 +148,14 @@ class GitSearch:
             self.tally.counts["found"] += 1
             self.tally.counts["left out, as unfit by its schema"] += 1
         elif after is None:
-            judge(self.tally, plan, edit, edit.path, Reason.GIT)
+            judge(self.tally, plan, edit, Expected(edit.path, Reason.GIT, live, live))
         elif value_at(after, edit.path) == value_at(live, edit.path):
             self.tally.counts["the same to the server"] += 1
             if any(change.id == edit.id for change in plan.changes):
                 self.tally.missed.append(f"{edit}: named, and the server sees no difference")
         else:
-            judge(
-                self.tally,
-                plan,
-                edit,
-                highest_missing(_shorter(after, live, edit.path), edit.path),
-                Reason.GIT,
-            )
+            path = highest_missing(_shorter(after, live, edit.path), edit.path)
+            judge(self.tally, plan, edit, Expected(path, Reason.GIT, live, after))
 
     def _by_server(self, edit: Edit, body: Body, live: Body) -> tuple[Body | None, str]:
         """What the server would make of it under our manager, asked with another client than the agent's."""
@@ -191,20 +187,36 @@ def _fresh(body: Body) -> Body:
     return {**body, "metadata": kept}
 
 
-def judge(tally: Tally, plan: Plan, edit: Edit, expected: FieldPath, reason: Reason) -> None:
+@dataclass(frozen=True)
+class Expected:
+    """Where and why the plan is to name an edit, with the object on the server before and after it."""
+
+    path: FieldPath
+    reason: Reason
+    before: Body
+    after: Body
+
+    def covers(self, path: FieldPath) -> bool:
+        """Whether a path belongs to the edit: at or below it, or changed by the server with it."""
+        is_below = path[: len(self.path)] == self.path
+        return is_below or value_at(self.before, path) != value_at(self.after, path)
+
+
+def judge(tally: Tally, plan: Plan, edit: Edit, expected: Expected) -> None:
     """Count the edit as found where the plan names exactly its path, for exactly its reason.
 
     What moves as one by the tables (a selector is a pointer) is named as one, also where the server merges
     its keys: such edits are counted apart too.
     """
     change = next((change for change in plan.changes if change.id == edit.id), None)
-    unit = next((one for one in _units(edit.id, expected) if change and _names(change, one)), expected)
-    trouble = _trouble(change, unit, reason)
+    path = expected.path
+    unit = next((one for one in _units(edit.id, path) if change and _names(change, one)), path)
+    trouble = _trouble(change, replace(expected, path=unit))
     if trouble:
         tally.missed.append(f"{edit}: {trouble}")
         return
     tally.counts["found"] += 1
-    tally.counts["named as one with its selector"] += unit != expected
+    tally.counts["named as one with its selector"] += unit != path
 
 
 def _units(key: ObjectId, path: FieldPath) -> list[FieldPath]:
@@ -218,10 +230,11 @@ def _names(change: Change, path: FieldPath) -> bool:
     return any(one.path == path for one in change.fields)
 
 
-def _trouble(change: Change | None, expected: FieldPath, reason: Reason) -> str:
-    if change is None or not change.fields:
+def _trouble(change: Change | None, expected: Expected) -> str:
+    at = expected.path
+    if change is None or not any(one.path[: len(at)] == at for one in change.fields):
         return "not named"
-    if any(one.path[: len(expected)] != expected for one in change.fields):
-        return f"expected {path_text(expected)}, named " + "; ".join(map(str, change.fields))[:600]
-    wrong = {one.reason for one in change.fields} - {reason}
+    if not all(expected.covers(one.path) for one in change.fields):
+        return f"expected {path_text(at)}, named " + "; ".join(map(str, change.fields))[:600]
+    wrong = {one.reason for one in change.fields} - {expected.reason}
     return f"reasons {sorted(one.value for one in wrong)}" if wrong else ""
