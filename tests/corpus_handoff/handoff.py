@@ -48,7 +48,7 @@ class Handoff(Install):
     """A set that goes from version to version."""
 
     def __init__(self, cluster: Cluster, folder: Path, project: str, version: str) -> None:
-        words = {"prune": {"allow": list(ALLOWED)}, "settle": "1s"}
+        words = {"prune": {"allow": list(ALLOWED), "budget": {"count": 500}}, "settle": "1s"}
         super().__init__(cluster, folder, project, version, words)
         self.make_namespaces()
         self.commit = self.rewrite(self._served(version))
