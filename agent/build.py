@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from agent.core.handoff import Outcome
 from agent.core.health import HealthRules
@@ -21,7 +22,7 @@ from agent.errors import ConfigError
 from agent.settings import SetConfig, Settings
 from agent.shell.cluster import Cluster
 from agent.shell.kube import connect
-from agent.shell.policies import load_policy, load_structures, read_tables, shipped_folder
+from agent.shell.policies import load_policy, load_structures, read_tables, shipped_tables
 from agent.shell.recorded import Announcer
 from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.rendering import Renderer
@@ -44,17 +45,18 @@ def policy_of(settings: Settings) -> Policy:
 
 def health_of(settings: Settings) -> HealthRules:
     """The readiness rules, shipped and the user's. Raises ConfigError."""
-    return HealthRules.parse([*_shipped(), *read_tables(settings.policies)])
+    return HealthRules.parse([*shipped_tables(), *read_tables(settings.policies)])
 
 
 def routes_of(tables: Sequence[Path]) -> Routes:
     """What serving paths are found and judged by, with the user's ``tables``. Raises ConfigError."""
-    return Routes(load_policy(tables), HealthRules.parse([*_shipped(), *read_tables(tables)]))
+    return Routes(load_policy(tables), HealthRules.parse([*shipped_tables(), *read_tables(tables)]))
 
 
+@cache
 def kinds_of() -> Kinds:
     """The built-in kinds, for what no cluster says."""
-    shipped = dict(_shipped())
+    shipped = dict(shipped_tables())
     return Kinds.from_table(shipped["kinds.yaml"], shipped["moves.yaml"])
 
 
@@ -66,10 +68,6 @@ def structures_of(kubernetes: str = "") -> Structures:
     if not re.fullmatch(r"v?1\.\d+(\.\d+)?", kubernetes):
         raise ConfigError(f"--kubernetes {kubernetes}: write a version like 1.29")
     return replace(shipped, version=kubernetes)
-
-
-def _shipped() -> list[tuple[str, Any]]:
-    return list(read_tables(sorted(shipped_folder().glob("*.yaml"))))
 
 
 def source_of(settings: Settings, config: SetConfig, ref: Ref | None = None) -> GitSource:

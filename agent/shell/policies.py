@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
+from agent.core.model import Body
 from agent.core.policy import Policy
 from agent.core.validation.structures import Structures
+from agent.core.yamlread import read_documents
 from agent.errors import ConfigError
 
 _PACKAGE: Final = Path(__file__).parents[1]
@@ -30,17 +31,28 @@ def shipped_folder() -> Path:
 
 
 def read_tables(files: Iterable[Path]) -> Iterator[tuple[str, Any]]:
-    """Name and parsed content of each file; raises ConfigError that names the file and the place."""
+    """Name and content of each file, read as manifests are; ConfigError names the file and the place."""
     for file in files:
         try:
-            yield file.name, YAML(typ="safe").load(file.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, YAMLError) as error:
+            reading = read_documents(file.read_bytes(), str(file))
+        except OSError as error:
             raise ConfigError(f"policy file {file}: {error}") from error
+        for finding in reading.findings:
+            raise ConfigError(f"policy file {finding}")
+        if len(reading.documents) != 1:
+            raise ConfigError(f"policy file {file}: {len(reading.documents)} documents where one is wanted")
+        yield file.name, reading.documents[0].body
+
+
+@cache
+def shipped_tables() -> tuple[tuple[str, Body], ...]:
+    """The shipped tables by file name, read once in a process. Raises ConfigError."""
+    return tuple(read_tables(sorted(shipped_folder().glob("*.yaml"))))
 
 
 def load_policy(extra: Iterable[Path] = ()) -> Policy:
     """The shipped tables with the user's files over them. Raises ConfigError."""
-    return Policy.parse(read_tables([*sorted(shipped_folder().glob("*.yaml")), *extra]))
+    return Policy.parse([*shipped_tables(), *read_tables(extra)])
 
 
 def load_structures() -> Structures:

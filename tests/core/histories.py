@@ -12,9 +12,9 @@ from agent.core.promise import Checker, Verdict
 from agent.core.serving import Routes
 from agent.core.states import Event
 from agent.core.terms import Terms
-from agent.shell.policies import read_tables, shipped_folder
+from agent.shell.policies import shipped_tables
 
-TABLES = list(read_tables(sorted(shipped_folder().glob("*.yaml"))))
+TABLES = shipped_tables()
 ROUTES = Routes(Policy.parse(TABLES), HealthRules.parse(TABLES))
 RBAC = "rbac.authorization.k8s.io/v1"
 

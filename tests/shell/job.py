@@ -27,7 +27,7 @@ from agent.errors import SourceError
 from agent.shell.cluster import Cluster
 from agent.shell.deciding import Decider
 from agent.shell.embedded import EmbeddedCluster
-from agent.shell.policies import load_policy, read_tables, shipped_folder
+from agent.shell.policies import load_policy, shipped_tables
 from agent.shell.report import Report, State
 from agent.shell.source import Applied
 from agent.shell.store import LedgerStore
@@ -35,7 +35,7 @@ from agent.shell.tick import Syncer, Tools
 
 SET = "shop"
 MANAGER = f"trapeze/{SET}"
-TABLES = list(read_tables(sorted(shipped_folder().glob("*.yaml"))))
+TABLES = shipped_tables()
 POLICY = load_policy()
 HEALTH = HealthRules.parse(TABLES)
 KINDS = Kinds.from_table(dict(TABLES)["kinds.yaml"])
