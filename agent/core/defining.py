@@ -115,4 +115,5 @@ def not_served(situation: Situation, manifest: Manifest) -> str:
             rows = [row for row in spec.get("versions") or () if row.get("name") == version]
             if rows and not rows[0].get("served"):
                 return f"{obj.id} does not serve version {version} yet"
-    return ""
+    told = situation.live.versions.get(manifest.id.group_kind)
+    return "" if told is None or manifest.api_version in told else f"{manifest.api_version} is not served yet"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from agent.core.absence import EVIDENCE
@@ -47,6 +47,17 @@ def places_of(kind: GroupKind, members: Collection[ObjectId]) -> tuple[str, ...]
     if kind not in SPARED:
         return ("",)
     return tuple(sorted({key.namespace for key in members if key.group_kind == kind}))
+
+
+def api_versions(
+    kinds: Iterable[GroupKind], versions: Mapping[GroupKind, Sequence[str]], failed: Mapping[str, str]
+) -> Mapping[GroupKind, tuple[str, ...]]:
+    """The apiVersions of kinds, by the ``versions`` that discovery has told; none where a part failed."""
+    return {
+        kind: tuple(f"{kind.group}/{version}" if kind.group else version for version in versions[kind])
+        for kind in kinds
+        if kind in versions and not why_unserved(kind, failed)
+    }
 
 
 def why_unserved(kind: GroupKind, failed: Mapping[str, str]) -> str:

@@ -181,13 +181,14 @@ class Desired:
 class Live:
     """What was read of the cluster in one observation.
 
-    ``objects`` are whole; ``unknown`` names the kinds that could not be read, with the reason (an error
-    is no evidence of absence), ``denied`` those for want of a right; ``unserved`` kinds nobody serves.
+    ``objects`` are whole; ``unknown`` kinds could not be read, for this reason (an error is no evidence of
+    absence), ``denied`` ones for want of a right; ``unserved`` nobody serves, others in these ``versions``.
     """
 
     objects: Mapping[ObjectId, LiveObject]
     unknown: Mapping[GroupKind, str] = field(default_factory=dict)
     unserved: frozenset[GroupKind] = frozenset()
+    versions: Mapping[GroupKind, tuple[str, ...]] = field(default_factory=dict)
     denied: frozenset[GroupKind] = frozenset()
 
     @cached_property
@@ -222,7 +223,6 @@ ABSENT: Final = _Absent.ABSENT
 
 PathPart: TypeAlias = str | int | tuple[tuple[str, Any], ...]
 """A map key, an index of an atomic list, or the merge keys of a list item: (("name", "web"),)."""
-
 FieldPath: TypeAlias = tuple[PathPart, ...]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from agent.core.ledger import Ledger
-from agent.core.looking import kinds_to_read, members_of, places_of, why_unserved
+from agent.core.looking import api_versions, kinds_to_read, members_of, places_of, why_unserved
 from agent.core.model import Body, Desired, GroupKind, Live, LiveObject, ObjectId
 from agent.core.policy import Policy, id_of
 from agent.errors import ClusterError, Forbidden
@@ -48,7 +48,9 @@ class Observer:
                 objects[obj.id] = obj
         absent = {kind for kind, resource in served.items() if resource is None and kind not in unknown}
         unserved = frozenset(absent & {key.group_kind for key in members})
-        return Live(objects, unknown, unserved, frozenset(denied))
+        versions = {kind: resource.versions for kind, resource in self.discovery.resources.items()}
+        told = api_versions({key.group_kind for key in desired.manifests}, versions, failed)
+        return Live(objects, unknown, unserved, told, frozenset(denied))
 
     def read(self, desired: Desired, ledger: Ledger) -> Mapping[Place, Sequence[Body] | ClusterError]:
         """What ``look`` looks at: a list of whole objects for each place, or the error in its stead."""

@@ -64,6 +64,34 @@ def test_documents_that_cannot_be_read_are_told_and_the_tables_stand_in() -> Non
     assert [step.key for step in plan.steps] == ["create ConfigMap default/web"]
 
 
+@pytest.mark.parametrize("live", [True, False], ids=["equal", "absent"])
+def test_a_version_that_is_not_served_is_told_once_with_those_that_are(*, live: bool) -> None:
+    job = Job()
+    job.release(DEFINITION)
+    job.tick()
+    if live:
+        job.release(DEFINITION, LAMP)
+        job.run()
+    job.release(DEFINITION, LAMP.replace("shop.example/v1", "shop.example/v2"))
+    report = job.hold(2)
+    (error,) = report.errors
+    says = "apiVersion is shop.example/v2, which the server does not serve; use shop.example/v1"
+    assert error.partition("): ")[2] == f"Lamp.shop.example default/one: {says}"
+    assert report.plan is not None
+    assert report.plan.steps == ()
+
+
+def test_a_version_that_the_same_release_brings_is_waited_for() -> None:
+    job = Job()
+    job.release(DEFINITION, LAMP)
+    job.run()
+    second = "- {name: v2, served: true, storage: false, schema: {openAPIV3Schema: SCHEMA}}\n  - name: v1\n"
+    more = second.replace("SCHEMA", "{type: object, x-kubernetes-preserve-unknown-fields: true}")
+    lamp = LAMP.replace("shop.example/v1", "shop.example/v2")
+    job.release(DEFINITION.replace("- name: v1\n", more), lamp, lamp.replace("name: one", "name: two"))
+    assert job.run()[-1] == "create Lamp.shop.example default/two"
+
+
 @pytest.mark.parametrize("holder", ["people", ""])
 def test_a_field_that_lacks_in_git_is_no_fault_where_another_manager_holds_it(holder: str) -> None:
     job = Job()

@@ -21,7 +21,7 @@ from agent.core.handoff import Outcome
 from agent.core.health import HealthRules
 from agent.core.hookjobs import placed
 from agent.core.ledger import Entry, Ledger
-from agent.core.looking import kinds_to_read, members_of, places_of, why_unserved
+from agent.core.looking import api_versions, kinds_to_read, members_of, places_of, why_unserved
 from agent.core.model import Body, Desired, GroupKind, Live, LiveObject, ObjectId
 from agent.core.orders import Order, plan_in_order
 from agent.core.policy import Policy
@@ -102,7 +102,9 @@ class Agent:
                 continue
             objects.update(found)
         unserved = frozenset(absent & {key.group_kind for key in members})
-        return Live(objects, unknown, unserved)
+        versions = {kind: row.versions for kind, row in served.items()}
+        told = api_versions({key.group_kind for key in self.desired.manifests}, versions, failed)
+        return Live(objects, unknown, unserved, told)
 
     def _listed(self, kind: GroupKind, row: Served, places: tuple[str, ...]) -> dict[ObjectId, LiveObject]:
         found = find(self.world, kind, "list")

@@ -13,7 +13,7 @@ from agent.core.policy import Policy
 from agent.core.refused import misshapen, twice
 from agent.core.targets import target_of
 from agent.core.validation.beside import as_merged
-from agent.core.validation.definitions import definition_problems
+from agent.core.validation.definitions import brings, definition_problems
 from agent.core.validation.fields import field_problems
 from agent.core.validation.problem import Problem, raw_path
 from agent.core.validation.structures import Structures
@@ -92,6 +92,8 @@ def refusals(
             problems = [problem for problem in problems if problem in still]
         elif live is None:
             problems = [_assuming(problem) for problem in problems]
+        if live is not None and (unserved := _unserved(manifest, live, desired)) is not None:
+            problems = [unserved, *(p for p in problems if p.rule != unserved.rule)]
         findings = tuple(p.finding(manifest, None if p.is_certain else Severity.WARNING) for p in problems)
         if findings:
             found[key] = findings
@@ -110,6 +112,17 @@ def with_refusals(
         if errors:
             refused[key] = errors[0]
     return replace(desired, findings=findings), refused
+
+
+def _unserved(manifest: Manifest, live: Live, desired: Desired) -> Problem | None:
+    """The version that an object is written in, where the server has others and nothing brings that one."""
+    served = live.versions.get(manifest.id.group_kind)
+    written = manifest.api_version
+    bodies = (one.body for one in desired.manifests.values())
+    if served is None or written in served or brings(bodies, written, manifest.id.kind):
+        return None
+    message = f"is {written}, which the server does not serve"
+    return Problem("removed-version", ("apiVersion",), message, f"use {' or '.join(served)}")
 
 
 def _assuming(problem: Problem) -> Problem:

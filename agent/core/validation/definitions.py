@@ -6,11 +6,13 @@ schemas, versions).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 from agent.core.model import Body
 from agent.core.validation.problem import Problem, RawPath
+
+_BRINGING: Final = ("CustomResourceDefinition", "APIService")
 
 
 def definition_problems(body: Body) -> Iterator[Problem]:
@@ -37,6 +39,25 @@ def definition_problems(body: Body) -> Iterator[Problem]:
             if schema.get("type") != "object":
                 yield Problem("definition", path, "is not type: object", "a custom resource is an object")
             yield from _unstructured(schema, path)
+
+
+def brings(bodies: Iterable[Body], api_version: str, kind: str) -> bool:
+    """Whether a definition or an APIService among ``bodies`` makes the server serve a kind in a version."""
+    group, _, version = api_version.rpartition("/")
+    for body in bodies:
+        spec = body.get("spec") or {}
+        if body.get("kind") not in _BRINGING or spec.get("group") != group:
+            continue
+        if body["kind"] == "APIService":
+            found = [spec.get("version")]
+        elif (spec.get("names") or {}).get("kind") == kind:
+            rows = spec.get("versions") or [{"name": spec.get("version"), "served": True}]
+            found = [row.get("name") for row in rows if row.get("served")]
+        else:
+            continue
+        if version in found:
+            return True
+    return False
 
 
 def _unstructured(node: Any, path: RawPath) -> Iterator[Problem]:
