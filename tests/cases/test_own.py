@@ -60,7 +60,7 @@ OWN: dict[str, tuple[str, ...]] = {
     ),
     "30 stuck-after-client-side-apply": (
         "corpus_live/test_removal.py::test_object_of_client_side_apply_is_taken_over_whole",
-        "corpus_live/test_helm.py::test_what_helm_3_declared_and_git_lacks_goes_and_all_else_stays",
+        "corpus_live/test_helm.py::test_what_helm_declared_and_git_lacks_goes_and_all_else_stays",
     ),
     "32 api-group-move": ("core/test_identity.py",),
     "34 protected-namespaces": (
