@@ -94,7 +94,11 @@ def by_server(
             consequences.add(path)
         return reason(path, before, _at(wanted, path))
 
-    changes = _changes((has, live.body), (will, answer), kind, why)
+    changes = tuple(
+        change
+        for change in _changes((has, live.body), (will, answer), kind, why)
+        if not _stays(change.path, live.body, answer, kind)
+    )
     if all(change.reason is Reason.DRIFT for change in changes if change.path not in consequences):
         return changes
     # What nobody ever wrote, or what stood as it should, is what the server makes of the rest: allocated,
@@ -102,6 +106,15 @@ def by_server(
     return tuple(
         replace(change, reason=Reason.GIT) if change.path in consequences else change for change in changes
     )
+
+
+def _stays(path: FieldPath, before: Body, after: Body, kind: KindPolicy) -> bool:
+    """Whether the server leaves a field alone that counts in one of its bodies only.
+
+    The rules of a role that gathers others' are not compared; once it gathers no more, they stay as they are.
+    """
+    stood = get(before, path, kind.rules)
+    return stood is not MISSING and stood == get(after, path, kind.rules)
 
 
 def two_way(old: Body, new: Body, policy: Policy) -> tuple[FieldChange, ...]:

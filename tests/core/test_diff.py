@@ -152,6 +152,22 @@ def test_what_the_server_drops_with_a_change_in_git_has_its_reason() -> None:
     ]
 
 
+def test_rules_that_a_role_gathered_and_keeps_are_no_change() -> None:
+    def role(*, has_rules: bool = True, **more: Any) -> dict[str, Any]:
+        body = {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": "a"},
+        }
+        gathered = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
+        return body | more | ({"rules": gathered} if has_rules else {})
+
+    gathers: dict[str, Any] = {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}}
+    applied, wanted = role(has_rules=False, **gathers), role(has_rules=False)
+    changes = by_server(role(), live_object(role(**gathers)), manifest(wanted), [applied], shipped())
+    assert [change.path for change in changes] == [("aggregationRule",)]
+
+
 @pytest.mark.parametrize(("base", "reason"), [("ab", Reason.GIT), ("ba", Reason.DRIFT)])
 def test_server_answers_in_another_order(base: str, reason: Reason) -> None:
     """Issue 4, cases/27: initContainers in another order ended the plan with an error."""
