@@ -8,7 +8,7 @@ failurePolicy; "Avoiding operating on the kube-system namespace", avoiding deadl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from agent.core.ledger_format import digest_of
@@ -21,6 +21,8 @@ LEDGER_LABEL: Final = "trapeze.dev/ledger"
 MANAGED_BY: Final = {"app.kubernetes.io/managed-by": "trapeze"}
 """Labels of the ConfigMaps that a ledger consists of; the first one's value is a digest of the set's name."""
 
+_GROUP: Final = "admissionregistration.k8s.io"
+_KINDS: Final = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 _WRITES: Final = frozenset({"CREATE", "UPDATE", "DELETE", "*"})
 
 
@@ -33,13 +35,32 @@ def lockout(situation: Situation, body: Body, live: LiveObject | None = None) ->
     names = [name for name in _covering(situation, body) if name not in already]
     if not names:
         return None
-    said = (
-        f"webhook {', '.join(names)} must answer for the ConfigMaps of the agent's ledger in {where}: "
+    said = f"{_must_answer(names, where)}: {way_out(where)}"
+    return Gate("lockout", "no webhook stands before the agent's own ledger", GateState.HELD, said)
+
+
+def way_out(where: str) -> str:
+    """What a person does about a webhook that stands before the ledgers in the namespace ``where``."""
+    return (
         "leave the namespace out by namespaceSelector: "
         "{matchExpressions: [{key: kubernetes.io/metadata.name, "
         f"operator: NotIn, values: [{where}]}}]}}"
     )
-    return Gate("lockout", "no webhook stands before the agent's own ledger", GateState.HELD, said)
+
+
+def standing(situation: Situation) -> Iterator[str]:
+    """A line for each live configuration of anybody whose webhooks lock the agent out once they fail."""
+    where = situation.rules.ledger_namespace
+    for kind in _KINDS if where and situation.is_observed else ():
+        for live in sorted(situation.live.of_kind(_GROUP, kind), key=lambda one: one.id):
+            names = list(_covering(situation, live.body))
+            if names:
+                said = f"{live.id}: {_must_answer(names, where)}, and while it does not no step can be taken"
+                yield f"{said}; {way_out(where)}"
+
+
+def _must_answer(names: Iterable[str], where: str) -> str:
+    return f"webhook {', '.join(names)} must answer for the ConfigMaps of the agent's ledger in {where}"
 
 
 def _covering(situation: Situation, body: Body) -> Iterator[str]:

@@ -24,6 +24,7 @@ from agent.core.gates import Gates
 from agent.core.handoff import is_managed
 from agent.core.hooks import Hooks
 from agent.core.levers import pulled
+from agent.core.lockout import standing
 from agent.core.model import Action, LiveObject, Manifest, ObjectId
 from agent.core.permission import accesses, missing, told, unanswered
 from agent.core.pointback import PointBack
@@ -183,6 +184,7 @@ class Maker:
             elif live is not None and self.departures[key].steps[0].is_pointer:
                 yield f"{key} is a serving path that this revision gives up"
         yield from (late for late in (passed(self.situation),) if late)
+        yield from standing(self.situation)
         yield from moved_groups(self.situation, self.departures)
         yield from notes(self.situation)
 

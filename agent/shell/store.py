@@ -16,9 +16,9 @@ from typing import Final
 
 from agent.core.ledger import Ledger
 from agent.core.ledger_format import DIGEST_LENGTH, Encoded, chunks_of, decode, digest_of, encode, set_of
-from agent.core.lockout import LEDGER_LABEL, MANAGED_BY
+from agent.core.lockout import LEDGER_LABEL, MANAGED_BY, way_out
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
-from agent.errors import ClusterError, Conflict, LedgerError, NotFound
+from agent.errors import ClusterError, Conflict, LedgerError, NotFound, Rejected
 from agent.shell.cluster import Cluster, Resource
 
 _TOUCHED: Final = "trapeze.dev/taken-up-after"
@@ -80,9 +80,18 @@ class LedgerStore:
     def save(self, ledger: Ledger, token: str) -> str:
         """Save what was loaded as ``token``; the new token. An equal ledger is not written again.
 
-        Raises ``Conflict`` when another agent wrote in between: load again. After any error the ledger on
-        the server is either the old one or the new one, whole.
+        Raises ``Conflict`` when another agent wrote in between: load again; ``Rejected``, with the way out,
+        where admission stands before it. After any error the ledger on the server is either the old one or
+        the new one, whole.
         """
+        try:
+            return self._save(ledger, token)
+        except Rejected as error:
+            said = f"the ledger of set {ledger.set_name} cannot be written, and without it no step is taken"
+            way = f"take away what stands before it, or {way_out(self._namespace)}"
+            raise Rejected(f"{said}: {error}; {way}", is_unanswered=error.is_unanswered) from error
+
+    def _save(self, ledger: Ledger, token: str) -> str:
         stored = self._stored(ledger.set_name, token)
         encoded = encode(ledger)
         if token and encoded.head == stored.head:

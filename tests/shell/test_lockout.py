@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from agent.core.yamlread import read_documents
+from agent.errors import Rejected
 from tests.shell.job import Job, reasons
-from tests.shell.releases import namespace, web
+from tests.shell.releases import CONFIG, namespace, web
 
 HOOK = """\
 apiVersion: admissionregistration.k8s.io/v1
@@ -87,6 +89,23 @@ def test_the_rest_of_the_set_goes_on_and_the_webhook_follows_once_it_leaves_the_
     assert plan.needs_a_person
     job.release(namespace("front"), web("blue"), HOOK % (USUAL | {"resource": "pods"}))
     assert job.run() == [KEY]
+
+
+def test_one_that_stands_is_told_and_what_it_stops_is_told_with_the_way_out() -> None:
+    job = Job(ledger_namespace="trapeze-system")
+    job.release(namespace("front"), web("blue"))
+    job.run()
+    text = HOOK % (USUAL | {"operation": "UPDATE"})
+    (hook,) = read_documents(text.replace("blue", "gone").encode(), "hook").documents
+    job.apply(hook.body)
+    (said,) = job.plan().warnings
+    assert said.startswith("ValidatingWebhookConfiguration guard: webhook guard.shop.example must answer for")
+    assert said.endswith("operator: NotIn, values: [trapeze-system]}]}")
+    job.release(namespace("front"), web("blue"), CONFIG % "red")
+    with pytest.raises(Rejected, match=r"ledger of set shop cannot be written.*guard\.shop\.example") as told:
+        job.tick()
+    assert "values: [trapeze-system]}]}" in str(told.value)
+    assert job.get("ConfigMap", "default/settings") is None
 
 
 def test_a_change_that_would_begin_to_cover_the_ledger_is_held() -> None:
