@@ -20,6 +20,7 @@ from agent.core.creation import Creation
 from agent.core.customs import moved_groups
 from agent.core.deadline import gives_up, passed
 from agent.core.drafts import Draft, Drafter
+from agent.core.facet import SHOWN
 from agent.core.gates import Gates
 from agent.core.handoff import is_managed
 from agent.core.hooks import Hooks
@@ -124,7 +125,9 @@ class Maker:
 
     @cached_property
     def departures(self) -> dict[ObjectId, Draft]:
-        """What is to be done to members that the desired revision does not name."""
+        """What is to be done to members that the desired revision, as a whole, does not name."""
+        if not self.situation.desired.is_complete:
+            return {}
         drafter = Drafter(self.situation, self.generation)
         found = (self.situation.live.get(key) for key in self._unwanted())
         leaving = [live for live in found if live is not None and not self._belongs_to_others(live)]
@@ -160,10 +163,12 @@ class Maker:
     @property
     def gone(self) -> tuple[ObjectId, ...]:
         """Members that nobody wants and that are absent, or are not ours any more."""
+        is_complete = self.situation.desired.is_complete
         return tuple(
             key
             for key in self._unwanted()
-            if key not in self.departures
+            if is_complete
+            and key not in self.departures
             and key not in self.left
             and is_readable(self.situation, key.group_kind)
             and not of_entry(self.situation, key)
@@ -172,7 +177,14 @@ class Maker:
     def _warnings(self) -> Iterator[str]:
         yield from (f"applied before, and no longer in Git: {lost}" for lost in self.situation.lost)
         yield from strays(self.situation)
-        for key in self._unwanted():
+        is_complete = self.situation.desired.is_complete
+        if not is_complete and (
+            missed := [key for key in self._unwanted() if key in self.situation.live.objects]
+        ):
+            told = ", ".join(map(str, missed[:SHOWN]))
+            more = f" and {len(missed) - SHOWN} more" if len(missed) > SHOWN else ""
+            yield f"not in Git as far as it can be read, kept until the errors are mended: {told}{more}"
+        for key in self._unwanted() if is_complete else ():
             live = self.situation.live.get(key)
             if live is not None and key in self.left:
                 yield f"{key} is left to set {', set '.join(left(self.situation, live))}"

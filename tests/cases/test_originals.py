@@ -60,6 +60,15 @@ def test_26_dunder_key() -> None:
     assert [path_text(field.path) for field in change.fields] == ["data['__init__.py']"]
 
 
+def test_17_what_a_broken_document_may_hold_is_no_change() -> None:
+    plan = case("17").plan()
+    assert (plan.changes, plan.steps, plan.gone, plan.is_done) == ((), (), (), False)
+    (finding,) = plan.findings
+    assert "(document 2): did not find expected node content" in str(finding)
+    (warning,) = plan.warnings
+    assert warning.endswith("kept until the errors are mended: ConfigMap app/two")
+
+
 def test_27_order_of_lists() -> None:
     found = differs(case("27"))
     assert list(found) == ["Deployment app/web"]
