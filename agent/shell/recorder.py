@@ -1,6 +1,9 @@
 """Records what a cluster goes through: every kind that the promise speaks of, listed and then watched.
 
 One thread a kind follows its watch; whatever a watch missed is written down as unseen, never passed over.
+A custom kind comes and goes with its definition, and each write of that ends the watches of its kind. It was
+missed in nothing where every object stands at the version seen last, and over where none was left: the server
+deletes all objects of a kind, for every watch to see, before it stops to serve it.
 ``stop`` returns when every watch has seen what a fresh list shows, so that nothing at the end is missing.
 Give it a connection of its own with as many connections as kinds (``connect(pool_size=...)``).
 """
@@ -21,7 +24,7 @@ from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.policy import Policy, group_kind, id_of
 from agent.core.promise import WATCHED
 from agent.core.terms import Terms, to_json
-from agent.errors import ClusterError, Conflict
+from agent.errors import ClusterError, Conflict, NotServed
 from agent.shell import recording
 from agent.shell.cluster import Cluster, Discovery, Listing, Resource
 from agent.shell.recording import DELETED, Line, Recording
@@ -161,18 +164,34 @@ class Recorder:
 
     def _list_again(self, resource: Resource, version: str, error: ClusterError) -> str:
         reason = "the version is too old" if isinstance(error, Conflict) else str(error)
+        is_over = False
         while not self._stop.is_set():
             try:
                 listing = self._cluster.list(resource)
             except ClusterError as again:
                 reason = str(again)
+                is_over = isinstance(again, NotServed) and self._is_over(resource.kind)
                 self._stop.wait(_PAUSE)
                 continue
-            self._miss(resource, f"from {version} to {listing.resource_version} not watched: {reason}")
+            if not self._is_untouched(resource.kind, listing):
+                self._miss(resource, f"from {version} to {listing.resource_version} not watched: {reason}")
             self._take(resource.kind, listing)
             return listing.resource_version
-        self._miss(resource, f"from {version} on not watched: {reason}")
+        if not is_over:
+            self._miss(resource, f"from {version} on not watched: {reason}")
         return version
+
+    def _is_over(self, kind: GroupKind) -> bool:
+        return kind not in WATCHED and not self._seen[kind]
+
+    def _ends(self, kind: GroupKind) -> bool:
+        if kind in WATCHED:
+            return False
+        with self._changed:
+            return self._changed.wait_for(lambda: self._is_over(kind), PATIENCE)
+
+    def _is_untouched(self, kind: GroupKind, listing: Listing) -> bool:
+        return kind not in WATCHED and self._seen[kind] == {id_of(b): _version(b) for b in listing.items}
 
     def _miss(self, resource: Resource, what: str) -> None:
         self._put({"unseen": f"{resource.kind}: {what}"})
@@ -204,7 +223,8 @@ class Recorder:
         try:
             listing = self._cluster.list_metadata(resource)
         except ClusterError as error:
-            self._miss(resource, f"not seen to the end: {error}")
+            if not (isinstance(error, NotServed) and self._ends(resource.kind)):
+                self._miss(resource, f"not seen to the end: {error}")
             return 0
         deadline = monotonic() + PATIENCE
         with self._changed:

@@ -16,18 +16,30 @@ VERBS = frozenset({"list", "watch"})
 CONFIG_MAPS = Resource(GroupKind("", "ConfigMap"), ("v1",), "configmaps", is_namespaced=True, verbs=VERBS)
 SECRETS = Resource(GroupKind("", "Secret"), ("v1",), "secrets", is_namespaced=True, verbs=VERBS)
 
+WIDGETS = Resource(GroupKind("example.org", "Widget"), ("v1",), "widgets", is_namespaced=True, verbs=VERBS)
+
+_TYPES = {
+    "configmaps": {"apiVersion": "v1", "kind": "ConfigMap"},
+    "secrets": {"apiVersion": "v1", "kind": "Secret"},
+    "widgets": {"apiVersion": "example.org/v1", "kind": "Widget"},
+}
+
 Key = tuple[str, str]
 """Plural and name; all stand in one namespace."""
 
 
 @dataclass
 class Feed:
-    """``Wire.otherwise`` of a server with one counter of versions; ``forget`` makes watches answer 410."""
+    """``Wire.otherwise`` of a server with one counter of versions; ``forget`` makes watches answer 410.
+
+    Kinds whose plural stands in ``unserved`` answer 404.
+    """
 
     version: int = 100
     objects: dict[Key, Body] = field(default_factory=dict)
     events: list[tuple[int, str, str, Body]] = field(default_factory=list)
     oldest: int = 0
+    unserved: set[str] = field(default_factory=set)
     held: bool = False
     lists: int = 0
     changed: Condition = field(default_factory=Condition)
@@ -66,6 +78,8 @@ class Feed:
     def answer(self, seen: Seen) -> Answer:
         """The server's answer to a list or a watch."""
         plural = seen.path.rpartition("/")[2]
+        if plural in self.unserved:
+            return Answer(404, b"404 page not found")
         if "watch" not in seen.query:
             with self.changed:
                 self.lists += 1
@@ -77,7 +91,7 @@ class Feed:
         return Answer(stream=lambda send: self._stream(send, plural, after))
 
     def _tell(self, plural: str, kind: str, body: Body) -> None:
-        typed = {"apiVersion": "v1", "kind": {"configmaps": "ConfigMap", "secrets": "Secret"}[plural], **body}
+        typed = {**_TYPES[plural], **body}
         self.events.append((self.version, plural, kind, typed))
         self.changed.notify_all()
 

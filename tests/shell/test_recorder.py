@@ -18,7 +18,7 @@ from agent.shell.kube import KubeCluster, connect
 from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.recording import Recording, judge, read, verify
 from tests.core.histories import ROUTES
-from tests.shell.feed import CONFIG_MAPS, SECRETS, VERBS, Feed
+from tests.shell.feed import CONFIG_MAPS, SECRETS, VERBS, WIDGETS, Feed
 from tests.shell.wire import Answer, Seen, Wire, kubeconfig, serve, status
 
 
@@ -131,6 +131,41 @@ def test_an_error_of_a_watch_is_a_gap_and_the_recording_goes_on(
     found = running.recording()
     assert short(found) == ["101 after"]
     assert any("not watched" in what and "no watch for you" in what for what in found.unseen)
+
+
+def test_a_custom_kind_comes_and_goes_with_its_definition_and_nothing_is_missed(
+    cluster: KubeCluster, feed: Feed
+) -> None:
+    feed.put("widgets", "kept")
+    with Recorder(cluster, (CONFIG_MAPS, WIDGETS), clock=lambda: "12:00") as running:
+        feed.put("configmaps", "written")
+        feed.forget()
+        until(lambda: feed.lists >= 3)
+        feed.drop("widgets", "kept")
+        until(lambda: "103 -kept" in short(running.recording()))
+        feed.put("configmaps", "later")
+        feed.unserved.add("widgets")
+        feed.forget()
+    found = running.recording()
+    assert [one for one in short(found) if "kept" in one] == ["103 -kept"]
+    assert not [what for what in found.unseen if "Widget" in what]
+
+
+def test_a_custom_kind_of_which_something_was_left_or_changed_is_missed(
+    cluster: KubeCluster, feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder_module, "PATIENCE", 0.3)
+    feed.put("widgets", "changed")
+    with Recorder(cluster, (WIDGETS,)) as running:
+        feed.hold(held=True)
+        feed.put("widgets", "changed", data={"k": "v"})
+        feed.forget()
+        until(lambda: feed.lists >= 2)
+        feed.unserved.add("widgets")
+    kind = "Widget.example.org"
+    gap, *ends = running.recording().unseen
+    assert gap == f"{kind}: from 101 to 102 not watched: the version is too old"
+    assert f"{kind}: not seen to the end: cannot list Widget.example.org: 404 page not found" in ends
 
 
 def test_secrets_are_recorded_without_their_values(cluster: KubeCluster, feed: Feed, tmp_path: Path) -> None:
