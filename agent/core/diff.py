@@ -136,7 +136,8 @@ def _align(wanted: Tree, has: Tree, rule: Rule, claims: Claims) -> tuple[Tree, T
         child = rule.of_item if is_list else rule.child(key)
         other = has.get(key, MISSING)
         if other is MISSING:
-            if not is_default(value, child, wanted):
+            # A side that lacks the field gets what the server makes of its own siblings.
+            if not is_default(value, child, has):
                 out_wanted[key] = value
         elif isinstance(value, dict) and isinstance(other, dict):
             below = AllClaims() if child.type == "atomic" else claims.below(key)
@@ -168,7 +169,7 @@ def _left_over(wanted: Tree, has: Tree, rule: Rule, claims: Claims) -> Tree:
     for key, value in has.items():
         if key not in wanted:
             child = rule.of_item if rule.keys else rule.child(key)
-            kept = _ours(value, child, claims.below(key), has)
+            kept = _ours(value, child, claims.below(key), wanted)
             if kept is not MISSING:
                 out[key] = kept
     return out

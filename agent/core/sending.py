@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.core.injected import with_injected
+from agent.core.mirrors import with_emptied
 from agent.core.model import Body, LiveObject
 from agent.core.normalize import applicable
 from agent.core.scaling import released
@@ -14,6 +15,7 @@ def to_send(body: Body, live: LiveObject | None, situation: Situation) -> Body:
     sent = applicable(body, situation.policy)
     if live is None:
         return sent
+    sent = with_emptied(sent, live, situation.policy, situation.rules.manager)
     sent = with_injected(sent, live, situation.policy, situation.rules.manager)
     if live.id in situation.scaled:
         sent = released(sent, live, situation.policy, situation.rules.manager)

@@ -71,6 +71,20 @@ def test_items_of_a_keyed_list_stand_in_the_order_of_the_last_apply(bench: Bench
     assert names(containers(bench)) == ["b", "a"]
 
 
+def test_a_service_account_that_we_let_go_of_stays_until_both_its_names_are_emptied(bench: Bench) -> None:
+    def account(**spec: str) -> Any:
+        made = web()
+        made["spec"]["template"]["spec"] |= spec
+        found = bench.apply(made)["spec"]["template"]["spec"]
+        return found.get("serviceAccountName"), found.get("serviceAccount")
+
+    assert account(serviceAccountName="old") == ("old", "old")
+    assert account() == ("old", "old")
+    assert account(serviceAccountName="") == ("old", "old")
+    assert account(serviceAccountName="", serviceAccount="") == (None, None)
+    assert account() == (None, None)
+
+
 def test_an_environment_variable_of_another_manager_stays(bench: Bench) -> None:
     bench.apply(web(container(env=[{"name": "A", "value": "1"}])))
     bench.apply(of_template(container(env=[{"name": "B", "value": "2"}])), OTHER)

@@ -102,6 +102,25 @@ def test_field_that_the_server_writes_twice_told_once() -> None:
     assert told(changes) == ["spec.template.spec.serviceAccountName: 'old' -> 'new' (git)"]
 
 
+def test_a_field_that_the_server_writes_twice_is_told_as_it_comes_and_as_it_goes() -> None:
+    def workload(**spec: str) -> dict[str, Any]:
+        body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "n"}}
+        return {**body, "spec": {"template": {"spec": {"nodeName": "n", **spec}}}}
+
+    none, named, both = (
+        workload(),
+        workload(serviceAccountName="a"),
+        workload(serviceAccountName="a", serviceAccount="a"),
+    )
+    path = "spec.template.spec.serviceAccountName"
+    comes = by_server(both, live_object(none), manifest(named), [none], shipped())
+    assert told(comes) == [f"{path}: ABSENT -> 'a' (git)"]
+    goes = by_server(none, live_object(both), manifest(none), [named], shipped())
+    assert told(goes) == [f"{path}: 'a' -> ABSENT (git)"]
+    assert by_server(both, live_object(both), manifest(none), [none], shipped()) == ()
+    assert two_way(named, both, shipped()) == two_way(both, named, shipped()) == ()
+
+
 def test_default_that_goes_with_the_field_that_brought_it_is_not_told() -> None:
     def service(**spec: Any) -> dict[str, Any]:
         return {

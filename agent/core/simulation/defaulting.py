@@ -52,7 +52,7 @@ def _holds(node: Any, row: Default) -> bool:
     return all(dig(node, path) == value for path, value in row.when)
 
 
-def _fill(node: Any, path: Steps, row: Default) -> Any:
+def _fill(node: Any, path: Steps, row: Default) -> Any:  # noqa: PLR0911 - one for each sort of step
     head, rest = path[0], path[1:]
     if head == IF_THERE:
         return node if node is None else _fill(node, rest, row)
@@ -69,7 +69,15 @@ def _fill(node: Any, path: Steps, row: Default) -> Any:
         filled = _fill(inner, rest, row)
         return node if filled is inner else {**node, head: filled}
     value = node.get(row.source) if row.source else row.value
+    if row.source and "" in (inner, value):
+        return _without_empty_copy(node, head, value)
     return node if inner is not None or value is None else {**node, head: value}
+
+
+def _without_empty_copy(node: Body, name: str, value: Any) -> Body:
+    """An empty text is none: the field is filled in from its other name, or not stored."""
+    rest = {key: inner for key, inner in node.items() if key != name or inner}
+    return rest if name in rest or not value else {**rest, name: value}
 
 
 def _service(draft: Draft, body: Body) -> Body:
