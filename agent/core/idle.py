@@ -148,6 +148,15 @@ def users_by_name(situation: Situation, object_id: ObjectId) -> Iterator[str]:
             yield str(user) + (" (terminating)" if obj.is_deleting else "")
 
 
+def still_named(situation: Situation, object_id: ObjectId) -> Iterator[ObjectId]:
+    """Objects that Git wants and whose manifests name this one and could not do without it."""
+    for user in sorted(situation.next_graph.users_of(object_id)):
+        wanted = situation.desired.manifests.get(user)
+        references = uses(wanted.body, situation.policy) if wanted else ()
+        if any(_needs(reference, object_id) for reference in references):
+            yield user
+
+
 def _needs(reference: Reference, object_id: ObjectId) -> bool:
     is_owner = reference.path[:2] == ("metadata", "ownerReferences")
     return reference.target == object_id and not reference.grants and not is_owner

@@ -10,7 +10,13 @@ from agent.core.backend import backend
 from agent.core.customs import let_go
 from agent.core.gates import Gates, gate
 from agent.core.health import health
-from agent.core.idle import services_selecting, users_by_name, users_of_role, users_of_subject
+from agent.core.idle import (
+    services_selecting,
+    still_named,
+    users_by_name,
+    users_of_role,
+    users_of_subject,
+)
 from agent.core.model import GroupKind, LiveObject, ObjectId
 from agent.core.policy import PODS, Policy
 from agent.core.rbac import RBAC_GROUP
@@ -88,8 +94,15 @@ class Pruning:
         )
 
     def unreferenced(self, live: LiveObject) -> Gate:
-        """No live object or pod names it, and no Service lives on its pods."""
+        """No live object or pod names it, and no Service lives on its pods.
+
+        Where Git itself wants what names it, no waiting helps: that is a gate of its own.
+        """
         situation = self.gates.situation
+        named = [str(key) for key in still_named(situation, live.id)]
+        if named:
+            reason = f"{named[0]} of this revision names it: put it back into Git, or take the name out there"
+            return Gate("named", "nothing in this revision names it", GateState.HELD, reason)
         unknown = situation.live.why_unknown(_lookers(situation.policy, live))
         wants = "nothing live uses it"
         if unknown:

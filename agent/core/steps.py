@@ -66,6 +66,7 @@ NEEDS_A_PERSON: Final = frozenset(
         "hook-failed",
         "in-place",
         "lockout",
+        "named",
         "ours",
         "owned",
         "owner",

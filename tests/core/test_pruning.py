@@ -10,7 +10,7 @@ from agent.core.model import SET_LABEL, Body, LiveObject, ObjectId
 from agent.core.policy import id_of
 from agent.core.pruning import Pruning, is_dead_webhook
 from agent.core.situation import Situation
-from agent.core.steps import Answer, Gate, GateState, NamespaceContents
+from agent.core.steps import NEEDS_A_PERSON, Answer, Gate, GateState, NamespaceContents
 from tests.core.histories import RBAC, account, api_service, binding, cluster_role, deleting, obj
 from tests.core.scenes import answered, app, gates, labelled, pod_of, running, said, scene, unread, workload
 
@@ -39,6 +39,32 @@ def test_what_nothing_uses_may_go() -> None:
     found = judged(scene(CONFIG, "", allow=frozenset({"*"})), SETTINGS)
     assert [said(one) for one in found.values() if not one.is_open] == []
     assert said(found["unreferenced"]) == "open unreferenced: nothing live uses it"
+
+
+def test_what_git_itself_names_waits_for_a_person() -> None:
+    """argo-cd 2.3.17 has a RoleBinding whose Role it has dropped."""
+    binding = """
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: cache, namespace: shop}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: cache}
+subjects: [{kind: ServiceAccount, name: cache}]
+"""
+    role = """
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: cache, namespace: shop}
+rules: []
+"""
+    key = ObjectId("rbac.authorization.k8s.io", "Role", "shop", "cache")
+    found = judged(scene(binding + role, binding), key)
+    assert said(found["named"]) == (
+        "held named: RoleBinding shop/cache of this revision names it:"
+        " put it back into Git, or take the name out there"
+    )
+    assert found["named"].name in NEEDS_A_PERSON
+    assert judged(scene(binding + role, ""), key)["unreferenced"].is_open is False
 
 
 def mounting(name: str) -> Body:
