@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent.core.kinds import crd_kinds
@@ -18,30 +19,44 @@ from agent.shell.kube import connect
 from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.recording import judge
 from tests.corpus import releases
+from tests.corpus_handoff.probes import carried_by, probes, told_of
 from tests.corpus_live.install import NOT_OURS_TO_SOLVE, Install, is_refusal, reasons
 from tests.rig.cluster import Cluster
 from tests.rig.resources import all_resources
+from tests.rig.sampler import Result, Sampler
 
 WITHIN = 120.0
 PAUSE = 0.3
 CONNECTIONS = 60
+INTERVAL = 0.5
 ALLOWED = ("Namespace", "CustomResourceDefinition", "PersistentVolumeClaim")
 """What a person has said may go: else every upgrade that drops one would end with it held."""
 
 
 @dataclass(frozen=True)
 class Came:
-    """What an upgrade came to. ``held`` are the steps that only a person can let go, with the reason."""
+    """What an upgrade came to.
+
+    ``held`` are the steps that only a person can let go, with the reason; ``allowed`` the objects whose
+    downtime the plan announced, and a person allowed. ``verdict`` forgives what that interrupts,
+    ``interrupted`` counts the states in which it was. ``samples`` are of requests sent meanwhile,
+    ``announced`` the names of those that the downtime may cost.
+    """
 
     verdict: Verdict
+    interrupted: int
+    samples: Result
+    announced: frozenset[str]
+    allowed: tuple[str, ...]
     held: tuple[str, ...]
     leftovers: tuple[str, ...]
     seconds: float
 
     @property
-    def is_whole(self) -> bool:
-        """Whether it came to its end."""
-        return not self.held
+    def lost(self) -> list[str]:
+        """Requests without a right answer that no announced downtime explains."""
+        losses = (one for one in self.samples.losses if one.probe not in self.announced)
+        return [f"{one.probe}: {one.lost}" for one in losses]
 
 
 class Handoff(Install):
@@ -70,19 +85,45 @@ class Handoff(Install):
         before = self.wanted()
         self.version = version
         self.make_namespaces()
-        self.commit = self.rewrite(self._served(version))
+        coming = self._served(version)
+        self.commit = self.rewrite(coming)
+        routes = Routes(self.tools.policy, self.tools.health)
         own = connect(str(self.cluster.kubeconfig), pool_size=CONNECTIONS)
+        asked = probes(self.cluster.api, before, coming)
+        sampler = self.cluster.sampling(*asked, interval=INTERVAL) if asked else nullcontext()
         began = time.monotonic()
-        with Recorder(own, kinds_to_record(own.discover(), self.tools.policy)) as recorder:
-            plan = self._to_the_end()
+        kinds = kinds_to_record(own.discover(), self.tools.policy)
+        with Recorder(own, kinds) as recorder, sampler:
+            plan, allowed = self._with_what_is_announced()
         seconds = time.monotonic() - began
         recording = recorder.recording()
         own.close()
-        routes = Routes(self.tools.policy, self.tools.health)
-        verdict = judge(recording, routes, Terms.between(before, self.wanted(), routes))
+        terms = Terms.between(before, self.wanted(), routes)
+        paths = carried_by(allowed, (before, self.wanted()), routes)
+        forgiving = replace(terms, interrupted=terms.interrupted | paths)
         held = tuple(f"{step.key}: {reasons(step)}" for step in plan.steps if _needs_a_person(step))
-        leftovers = () if held else tuple(self._leftovers())
-        return Came(verdict, held, leftovers, seconds)
+        return Came(
+            verdict=judge(recording, routes, forgiving),
+            interrupted=judge(recording, routes, terms).broken_states if paths else 0,
+            samples=sampler.result if isinstance(sampler, Sampler) else Result((), ()),
+            announced=told_of(asked, paths),
+            allowed=tuple(map(str, sorted(allowed))),
+            held=held,
+            leftovers=() if held else tuple(self._leftovers()),
+            seconds=seconds,
+        )
+
+    def _with_what_is_announced(self) -> tuple[Plan, frozenset[ObjectId]]:
+        """To the end, with every downtime allowed that the plan asks a person for; of which objects."""
+        allowed: frozenset[ObjectId] = frozenset()
+        while True:
+            self.words = {**self.words, "allow_downtime": sorted(map(str, allowed))}
+            self.syncer = self.restarted()
+            plan = self._to_the_end()
+            more = _downtime_asked(plan) - allowed
+            if not more:
+                return plan, allowed
+            allowed |= more
 
     def _to_the_end(self) -> Plan:
         """Tick until in service, or until nothing but a person's word is waited for."""
@@ -123,6 +164,12 @@ class Handoff(Install):
 
 def _is_lasting(step: Step, failed: Mapping[str, str]) -> bool:
     return _needs_a_person(step) or is_refusal(failed.get(step.key, ""))
+
+
+def _downtime_asked(plan: Plan) -> frozenset[ObjectId]:
+    """The objects that wait for a person to allow their downtime."""
+    waiting = (step for step in plan.steps if f"allow_downtime: [{step.id}]" in reasons(step))
+    return frozenset(step.id for step in waiting)
 
 
 def _needs_a_person(step: Step) -> bool:

@@ -8,7 +8,21 @@ from pathlib import Path
 from tests.corpus_handoff.handoff import Came
 
 BUILD = Path(__file__).parents[2] / "build"
-TITLES = ("upgrade", "states", "broken", "paths", "lowest", "held for a person", "leftovers", "s")
+TITLES = (
+    "upgrade",
+    "states",
+    "broken",
+    "interrupted as announced",
+    "samples",
+    "lost",
+    "lost as announced",
+    "paths",
+    "lowest",
+    "downtime allowed",
+    "held for a person",
+    "leftovers",
+    "s",
+)
 HEAD = f"| {' | '.join(TITLES)} |\n|{'---|' * len(TITLES)}\n"
 
 
@@ -22,8 +36,13 @@ def note(upgrade: str, came: Came) -> None:
         upgrade,
         verdict.states,
         verdict.broken_states,
+        came.interrupted,
+        came.samples.samples,
+        len(came.lost),
+        came.samples.lost - len(came.lost),
         len(verdict.paths),
         f"{lowest[0]} of {lowest[1]}" if lowest else "",
+        ", ".join(came.allowed),
         "; ".join(came.held)[:300],
         len(came.leftovers),
         round(came.seconds),
