@@ -17,7 +17,7 @@ class NameRow(Row):
     form: Literal[
         "subdomain",
         "label",
-        "label-1035",
+        "subdomain-52",
         "segment",
         "port-name",
         "env-name",
@@ -36,6 +36,26 @@ class UniqueRow(Row):
 
     by: str
     beside: Texts = ()
+
+
+class BoundRow(Row):
+    """Numbers, or quantities, at ``path`` that are not below ``least`` and not above ``most``."""
+
+    least: int = 0
+    most: int | None = None
+
+
+class ChoiceRow(Row):
+    """Of these ``fields`` of the map at ``path`` at least ``least`` and at most ``most`` are filled."""
+
+    fields: Texts
+    least: int = 0
+    most: int = 1
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """One row for each choice of one map."""
+        return (*super().key, *self.fields)
 
 
 class SelectingRow(Row):

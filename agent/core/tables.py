@@ -15,7 +15,15 @@ from agent.core.paths import Pattern, parse_pattern
 from agent.core.table_replacements import ReplacementRow
 from agent.core.table_row import KindText, PathText, Row, Texts
 from agent.core.table_tools import ToolRow
-from agent.core.table_validation import FilledRow, NameRow, RemovalRow, SelectingRow, UniqueRow
+from agent.core.table_validation import (
+    BoundRow,
+    ChoiceRow,
+    FilledRow,
+    NameRow,
+    RemovalRow,
+    SelectingRow,
+    UniqueRow,
+)
 
 
 class ListRow(Row):
@@ -253,6 +261,8 @@ class Tables(BaseModel):
     references: tuple[ReferenceRow, ...] = ()
     names: tuple[NameRow, ...] = ()
     unique: tuple[UniqueRow, ...] = ()
+    bounds: tuple[BoundRow, ...] = ()
+    choices: tuple[ChoiceRow, ...] = ()
     selecting: tuple[SelectingRow, ...] = ()
     filled: tuple[FilledRow, ...] = ()
     removals: tuple[RemovalRow, ...] = ()

@@ -1,7 +1,7 @@
 """How Kubernetes spells names, labels, annotations and keys.
 
 Sources: kubernetes.io/docs/concepts/overview/working-with-objects/names, .../labels and .../annotations;
-RFC 1123 and RFC 1035; RFC 6335 for names of ports.
+RFC 1123; RFC 6335 for names of ports.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ _QUALIFIED: Final = Form(re.compile(_NAME), LONGEST_LABEL, "letters, digits, -, 
 FORMS: Final = {
     "subdomain": SUBDOMAIN,
     "label": LABEL,
-    "label-1035": Form(
-        re.compile("[a-z]([-a-z0-9]*[a-z0-9])?"),
-        LONGEST_LABEL,
-        "lower case letters, digits and -, a letter first, at most 63 (RFC 1035)",
+    "subdomain-52": Form(
+        re.compile(rf"{_LABEL}(\.{_LABEL})*"),
+        52,
+        "lower case letters, digits, - and ., at most 52 characters",
     ),
     "segment": Form(re.compile(r"(?!\.{1,2}$)[^/%]+"), 253, "anything but . and .., without / and %"),
     "port-name": Form(
@@ -54,7 +54,9 @@ FORMS: Final = {
         "lower case letters, digits and single -, with a letter, at most 15 (RFC 6335)",
     ),
     "env-name": Form(re.compile("[ -<>-~]+"), 1 << 20, "printable ASCII without ="),
-    "config-key": Form(re.compile(r"(?!\.{1,2}$)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, _ and ."),
+    "config-key": Form(
+        re.compile(r"(?!\.$|\.\.)[-._a-zA-Z0-9]+"), 253, "letters, digits, -, _ and ., not .. first"
+    ),
 }
 
 

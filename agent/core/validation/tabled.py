@@ -14,6 +14,7 @@ from agent.core.rules import Rule
 from agent.core.selectors import labels_wanted
 from agent.core.table_validation import NameRow, UniqueRow
 from agent.core.tables import Placed
+from agent.core.validation.bounded import bound_problems
 from agent.core.validation.problem import Problem, RawPath, raw_path
 from agent.core.validation.spelling import FORMS, misspelled
 
@@ -33,6 +34,7 @@ def tabled_problems(manifest: Manifest, policy: Policy) -> Iterator[Problem]:
         yield from _spelled(placed, body, rules)
     for unique in policy.placed(policy.tables.unique, kind):
         yield from _twice(unique, body, rules)
+    yield from bound_problems(body, policy, kind)
     for selecting in policy.placed(policy.tables.selecting, kind):
         row = selecting.row
         labels = next((v for _, v in find(body, selecting.pattern_of(row.labels), rules)), None) or {}
@@ -89,6 +91,7 @@ def _twice(placed: Placed[UniqueRow], body: Body, rules: Rule) -> Iterator[Probl
     seen: set[Any] = set()
     for pattern in (placed.pattern, *map(placed.pattern_of, placed.row.beside)):
         for path, items in find(body, pattern, rules):
+            seen = seen if placed.row.beside else set()
             for number, item in enumerate(items if isinstance(items, list) else ()):
                 value = item.get(placed.row.by) if isinstance(item, dict) else None
                 if isinstance(value, str | int) and value in seen:

@@ -133,12 +133,56 @@ BUILTIN: Final = (
         "name",
         "ports[much-too-long-name]",
     ),
+    Bad(
+        POD,
+        "containerPort: 80",
+        "containerPort: 0",
+        "bounds",
+        "ports[0].containerPort",
+        "between 1 and 65535",
+    ),
+    Bad(POD, "selector:", "replicas: -1\n  selector:", "bounds", "spec.replicas", "below 0"),
+    Bad(POD, "cpu: 100m", "cpu: -100m", "bounds", "containers[web].resources.limits.cpu", "below 0"),
+    Bad(POD, "image: web, ", "", "missing-field", "spec.template.spec.containers[web]", "lacks image"),
+    Bad(
+        POD,
+        "image: web",
+        "image: web, startupProbe: {periodSeconds: 1}",
+        "missing-field",
+        "startupProbe",
+        "exec",
+    ),
+    Bad(
+        POD,
+        "image: web",
+        "image: web, env: [{name: A, value: x, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]",
+        "choice",
+        "spec.template.spec.containers[web].env[A]",
+        "has value and valueFrom",
+    ),
+    Bad(
+        POD,
+        "containers:",
+        "volumes: [{name: a, emptyDir: {}, hostPath: {path: /a}}]\n      containers:",
+        "choice",
+        "spec.template.spec.volumes[a]",
+        "has emptyDir and hostPath",
+    ),
+    Bad(
+        POD,
+        "[{containerPort: 80}]",
+        "[{containerPort: 80, name: a}, {containerPort: 81, name: a}]",
+        "duplicate",
+        "ports[a].name",
+    ),
+    Bad(CONFIG, "data: {a: b}", "data: {..a: b}", "name", "data", "not .. first"),
+    Bad(CONFIG, "data: {a: b}", "binaryData: {a: b}", "base64", "binaryData.a"),
     Bad(SERVICE, "name: more", "name: http", "duplicate", "spec.ports[http].name"),
     Bad(SERVICE, "port: 81, ", "", "missing-field", "spec.ports[more]", "lacks port"),
     Bad(
         SERVICE, "spec: {", "spec: {type: clusterip, ", "wrong-value", "spec.type", "did you mean ClusterIP?"
     ),
-    Bad(SERVICE, "name: web,", "name: web.shop,", "name", "metadata.name", "RFC 1035"),
+    Bad(SERVICE, "name: web,", "name: web.shop,", "name", "metadata.name", "RFC 1123"),
     Bad(CONFIG, "name: web,", "name: Web,", "name", "metadata.name", "RFC 1123"),
     Bad(CONFIG, "data: {a: b}", "data: {a: 1}", "wrong-type", "data.a", "quotes"),
     Bad(CONFIG, "data: {a: b}", "data: {a/b: b}", "name", "data['a/b']"),
@@ -172,4 +216,10 @@ CUSTOM: Final = (
     Bad(LAMP, "colour: red", "colour: gren", "wrong-value", "spec.colour", "did you mean green?"),
     Bad(LAMP, "shape: round", "shape: ROUND", "wrong-value", "spec.shape"),
 )
-GOOD: Final = (POD, SERVICE, CONFIG, ROLE, DEFINITION)
+SIDES: Final = POD.replace(
+    "containers:",
+    "initContainers: [{name: first, image: web, ports: [{containerPort: 80, name: a}]}]\n      containers:\n"
+    "      - {name: more, image: web, ports: [{containerPort: 81, name: a}], env: [{name: A, value: ''}]}",
+)
+"""Two containers may each have a port of one name."""
+GOOD: Final = (POD, SIDES, SERVICE, CONFIG, ROLE, DEFINITION)
