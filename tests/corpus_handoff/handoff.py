@@ -15,6 +15,7 @@ from agent.core.promise import Verdict
 from agent.core.serving import Routes
 from agent.core.steps import NEEDS_A_PERSON, Plan, Step
 from agent.core.terms import Terms
+from agent.core.waiting import waits_for_a_person
 from agent.shell.kube import connect
 from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.recording import judge
@@ -27,10 +28,20 @@ from tests.rig.sampler import Result, Sampler
 
 WITHIN = 120.0
 PAUSE = 0.3
+QUIET = 10.0
+"""Seconds without news after which what only a person can open is the end of an upgrade."""
 CONNECTIONS = 60
 INTERVAL = 0.5
 ALLOWED = ("Namespace", "CustomResourceDefinition", "PersistentVolumeClaim")
 """What a person has said may go: else every upgrade that drops one would end with it held."""
+
+SAME_FORM = {
+    "apps/v1beta2": "apps/v1",
+    "autoscaling/v2beta2": "autoscaling/v2",
+    "policy/v1beta1": "policy/v1",
+    "rbac.authorization.k8s.io/v1beta1": "rbac.authorization.k8s.io/v1",
+}
+"""Versions that are served no more, and those that took their fields over as they were."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +81,14 @@ class Handoff(Install):
 
     def _served(self, version: str) -> dict[ObjectId, Body]:
         """The release without what no server of today serves, and custom objects of kinds that go with it."""
-        bodies = {key: m.body for key, m in releases.release(self.project, version).manifests.items()}
+        manifests = releases.release(self.project, version).manifests
+        bodies = {key: self._as_of_today(m.body) for key, m in manifests.items()}
         own = crd_kinds(body for body in bodies.values() if self._is_served(body))
         return {key: b for key, b in bodies.items() if self._is_served(b) or key.group_kind in own}
+
+    def _as_of_today(self, body: Body) -> Body:
+        today = {**body, "apiVersion": SAME_FORM.get(body["apiVersion"], body["apiVersion"])}
+        return today if self._is_served(today) else body
 
     def _is_served(self, body: Body) -> bool:
         try:
@@ -128,7 +144,7 @@ class Handoff(Install):
     def _to_the_end(self) -> Plan:
         """Tick until in service, or until nothing but a person's word is waited for."""
         deadline = time.monotonic() + WITHIN
-        seen = ""
+        seen, since = "", time.monotonic()
         while True:
             report = self.syncer.tick()
             plan = report.plan or self.syncer.plan()
@@ -137,7 +153,9 @@ class Handoff(Install):
                 return plan
             failed = {o.step.key: o.error for o in report.outcomes if o.error}
             now = "\n".join(f"{step.key}: {reasons(step) or failed.get(step.key, '')}" for step in plan.steps)
-            if now == seen and any(_is_lasting(step, failed) for step in plan.steps):
+            since = since if now == seen else time.monotonic()
+            is_quiet = time.monotonic() - since > QUIET
+            if waits_for_a_person(plan) or (is_quiet and any(_is_lasting(s, failed) for s in plan.steps)):
                 return plan
             if time.monotonic() > deadline:
                 closed = [gate.reason for gate in plan.handover if not gate.is_open]
