@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
@@ -184,7 +185,10 @@ def _recoded(text: str) -> str:
 
 
 def _is_filler(value: Any, rule: Rule) -> bool:
-    return rule.is_injected and (value == "" or value in rule.placeholders)
+    if not rule.is_injected or not isinstance(value, str):
+        return False
+    digest = f"sha256:{hashlib.sha256(value.encode()).hexdigest()}"
+    return value == "" or value in rule.placeholders or digest in rule.placeholders
 
 
 def is_default(tree: Any, rule: Rule, siblings: Tree) -> bool:

@@ -56,7 +56,10 @@ class IgnoredRow(Row):
 
 
 class InjectedRow(Row):
-    """A field that a controller fills: kept from live where Git has none, "" or a placeholder."""
+    """A field that a controller fills: kept from live where Git has none, "" or a placeholder.
+
+    Of a long placeholder the digest will do: ``sha256:`` and the 64 hex digits of its UTF-8 text.
+    """
 
     placeholders: Texts = ()
 

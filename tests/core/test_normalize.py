@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +14,7 @@ from agent.core.fields import find, get, item_parts, put
 from agent.core.model import Body, FieldPath, GroupKind, path_text
 from agent.core.normalize import applicable, comparable, duplicates, freeze, thaw
 from agent.core.paths import contains, covers, instance, parse_pattern, pattern_text
+from agent.core.policy import Policy
 from agent.core.quantity import amount, canonical
 from agent.core.rules import MISSING, Rule
 from tests.core.casefiles import shipped
@@ -165,6 +167,25 @@ def test_what_is_sent() -> None:
     assert applicable(hook, shipped())["webhooks"] == [
         {"name": "w", "clientConfig": {"service": {"name": "s"}}}
     ]
+
+
+def test_a_placeholder_may_be_named_by_its_digest_and_is_neither_sent_nor_compared() -> None:
+    digest = hashlib.sha256(b"Rk9SIE5PVw==").hexdigest()
+    row = {"kind": "Lamp.example.org", "path": "spec.bundle", "placeholders": [f"sha256:{digest}"]}
+    policy = Policy.parse([("own.yaml", {"injected": [row]})])
+
+    def lamp(bundle: str) -> Body:
+        metadata = {"name": "a"}
+        return {
+            "apiVersion": "example.org/v1",
+            "kind": "Lamp",
+            "metadata": metadata,
+            "spec": {"bundle": bundle, "on": 1},
+        }
+
+    assert applicable(lamp("Rk9SIE5PVw=="), policy)["spec"] == {"on": 1}
+    assert comparable(lamp("Rk9SIE5PVw=="), policy) == comparable(lamp(""), policy)
+    assert applicable(lamp("UkVBTA=="), policy)["spec"] == {"bundle": "UkVBTA==", "on": 1}
 
 
 def test_duplicate_keys_are_named() -> None:
