@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -96,8 +96,11 @@ class Handoff(Install):
         except LookupError:
             return False
 
-    def go_to(self, version: str) -> Came:
-        """Commit the version and sync it, recorded; TimeoutError names what neither time nor person opens."""
+    def go_to(self, version: str, first: Callable[[], object] = lambda: None) -> Came:
+        """Commit the version and sync it, recorded; TimeoutError names what neither time nor person opens.
+
+        ``first`` is done in the recording, before the sync.
+        """
         before = self.wanted()
         self.version = version
         self.make_namespaces()
@@ -110,6 +113,7 @@ class Handoff(Install):
         began = time.monotonic()
         kinds = kinds_to_record(own.discover(), self.tools.policy)
         with Recorder(own, kinds) as recorder, sampler:
+            first()
             plan, allowed = self._with_what_is_announced()
         seconds = time.monotonic() - began
         recording = recorder.recording()

@@ -49,16 +49,20 @@ class Install:
 
     def restarted(self) -> Syncer:
         """A syncer that knows nothing yet, as in a new process."""
+        settings = settings_of(self.raw, self.folder / "trapeze.yaml", self.folder)
+        config = settings.set_named(self.project)
+        self.tools, self.source = tools_of(settings), source_of(settings, config)
+        return syncer_of(settings, config, self.tools, self.outcomes.append)
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """What stands in the set's trapeze.yaml."""
         one = {"name": self.project, "repo": "repo", "ref": "main", "path": FOLDER, "settle": "0s"}
-        raw = {
+        return {
             "kubeconfig": str(self.cluster.kubeconfig),
             "cache_dir": "cache",
             "sets": [{**one, "namespace": releases.NAMESPACE, **self.words}],
         }
-        settings = settings_of(raw, self.folder / "trapeze.yaml", self.folder)
-        config = settings.set_named(self.project)
-        self.tools, self.source = tools_of(settings), source_of(settings, config)
-        return syncer_of(settings, config, self.tools, self.outcomes.append)
 
     @property
     def manager(self) -> str:

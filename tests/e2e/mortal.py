@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from agent.core.propagation import Propagation
 from agent.settings import load_settings
 from agent.shell.cluster import Cluster, Resource
 from agent.shell.report import State
+from tests.e2e.command import ROOT
 
 PAUSE = 0.2
 ANY = "any write"
@@ -101,6 +103,29 @@ class Mortal:
 def die() -> None:
     """End this process as `kill -9` does."""
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def ended(config: Path, moment: Moment) -> int:
+    """Sync in a process that dies at the moment; its return code, 0 where it came to the end first."""
+    words = [str(config), moment.when, moment.request, str(moment.nth)]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.e2e.mortal", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode in (0, -signal.SIGKILL), f"{moment}: {done.returncode} {done.stdout} {done.stderr}"
+    return done.returncode
+
+
+def killed_until_the_end(config: Path) -> int:
+    """Sync in processes that die before and after their first, second, third write; how many did."""
+    kills = 0
+    while ended(config, Moment(("before", "after")[kills % 2], ANY, kills // 2 % 6 + 1)) != 0:
+        kills += 1
+    return kills
 
 
 def main(config: Path, moment: Moment) -> None:

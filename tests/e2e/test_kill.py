@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
 
-from tests.e2e.command import ROOT
 from tests.e2e.judges import assert_gone, assert_in_service
-from tests.e2e.mortal import ANY, Moment
+from tests.e2e.mortal import Moment, ended, killed_until_the_end
 from tests.e2e.objects import DENY_BLOCKS
 from tests.e2e.releases import DENY, Files
 from tests.e2e.results import note
@@ -49,14 +46,10 @@ def test_killed_once_same_end_nothing_lost(enterprise_upgrade: Upgrade, moment: 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_killed_again_and_again_until_nothing_is_left_to_write(upgrade: Upgrade) -> None:
-    """Every process dies, before and after its first, second, third write and so on, round and round."""
     old, new = upgrade.layout.old_files(), upgrade.layout.new_files(ready_after="2")
 
     def dying() -> None:
-        kills = 0
-        while _ended(upgrade, Moment(("before", "after")[kills % 2], ANY, kills // 2 % 6 + 1)) != 0:
-            kills += 1
-        assert kills > 15
+        assert killed_until_the_end(upgrade.config) > 15
 
     judged(upgrade, (old, new), dying, "killed again and again")
 
@@ -68,7 +61,7 @@ def handed_over(upgrade: Upgrade, moments: list[str], scenario: str) -> None:
 
     def dying() -> None:
         for moment in moments:
-            assert _ended(upgrade, MOMENTS[moment]) == -signal.SIGKILL, moment
+            assert ended(upgrade.config, MOMENTS[moment]) == -signal.SIGKILL, moment
 
     judged(upgrade, (old, new), dying, scenario)
 
@@ -89,18 +82,3 @@ def judged(upgrade: Upgrade, releases: tuple[Files, Files], dying: Callable[[], 
     assert verdict.is_kept, [*map(str, verdict.broken), *verdict.unseen]
     assert_in_service(upgrade, new)
     assert_gone(upgrade, old, new)
-
-
-def _ended(upgrade: Upgrade, moment: Moment) -> int:
-    """Sync in a process that dies at the moment; its return code, 0 where it came to the end first."""
-    words = [str(upgrade.config), moment.when, moment.request, str(moment.nth)]
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.e2e.mortal", *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=90,
-        check=False,
-    )
-    assert done.returncode in (0, -signal.SIGKILL), f"{moment}: {done.returncode} {done.stdout} {done.stderr}"
-    return done.returncode
