@@ -22,6 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from agent.core.helm_hooks import as_own
 from agent.core.render_tool import RENDERED, Rendering, Tool
 from agent.core.yamlread import Reading, read_documents
 from agent.errors import SourceError
@@ -66,7 +67,8 @@ class Renderer:
         """
         if commit not in self._kept:
             file = f"{RENDERED}{self.rendering.path}"
-            self._kept[commit] = {file: read_documents(self._rendered(commit), file)}
+            reading = read_documents(self._rendered(commit), file)
+            self._kept[commit] = {file: as_own(reading) if self.rendering.tool is Tool.HELM else reading}
         self._kept.move_to_end(commit)
         if len(self._kept) > _KEPT:
             self._kept.popitem(last=False)

@@ -176,6 +176,19 @@ data:
   {colour: {{ .Values.colour }}, port: {{ .Values.port | quote }}, shape: {{ required "none" .Values.shape }}}
 """,
 }
+HOOKS = {
+    "chart/templates/test.yaml": """\
+apiVersion: v1
+kind: Pod
+metadata: {name: try, annotations: {"helm.sh/hook": test}}
+spec: {containers: [{name: try, image: try}]}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate, annotations: {"helm.sh/hook": "pre-install,pre-upgrade"}}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: migrate, image: web}]}}}
+""",
+}
 HELMS = pytest.mark.parametrize("helm", [HELM_3, HELM_4], ids=lambda program: program.name)
 
 
@@ -190,6 +203,17 @@ def test_helm_itself_renders_a_chart_with_values_and_definitions(
     assert web["metadata"] == {"name": "shop-web", "namespace": "front"}
     assert web["data"] == {"colour": "green", "port": "80", "shape": "round"}
     assert definition["metadata"] == {"name": "lamps.shop.example"}
+
+
+@pytest.mark.slow
+@HELMS
+def test_hooks_of_a_chart_are_hooks_here_or_left_out(repo: GitRepo, tmp_path: Path, helm: GoProgram) -> None:
+    repo.commit({"chart/Chart.yaml": CHART["chart/Chart.yaml"], **HOOKS})
+    renderer = itself(repo, tmp_path, helm, Rendering(Tool.HELM, "chart", "shop", "front"))
+    reading = renderer.readings(head(renderer))["rendered:chart"]
+    (job,) = [document.body for document in reading.documents]
+    assert job["metadata"]["annotations"]["trapeze.dev/hook"] == "before everything"
+    assert ["Pod try is a hook of Helm for test" in one.message for one in reading.findings] == [True]
 
 
 @pytest.mark.slow
