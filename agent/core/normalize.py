@@ -140,7 +140,7 @@ def _tree(value: Any, rule: Rule) -> Any:
         out = {}
         for key, below in value.items():
             child = rule.child(key)
-            if below is None or child.is_ignored or _is_filler(below, child):
+            if below is None or child.is_ignored or is_filler(below, child):
                 continue
             out[key] = _tree(below, child)
         return out
@@ -184,7 +184,8 @@ def _recoded(text: str) -> str:
     return base64.b64encode(raw).decode()
 
 
-def _is_filler(value: Any, rule: Rule) -> bool:
+def is_filler(value: Any, rule: Rule) -> bool:
+    """Whether a value only holds the place of what a controller puts there."""
     if not rule.is_injected or not isinstance(value, str):
         return False
     digest = f"sha256:{hashlib.sha256(value.encode()).hexdigest()}"
@@ -215,7 +216,7 @@ def _plain(value: Any, rule: Rule) -> Any:
         out = {}
         for key, below in value.items():
             child = rule.child(key)
-            if below is None or child.is_ignored or _is_filler(below, child):
+            if below is None or child.is_ignored or is_filler(below, child):
                 continue
             plain = _plain(below, child)
             if child.same_as and plain == value.get(child.same_as):
@@ -241,7 +242,7 @@ def _sent(value: Any, rule: Rule) -> Any:
         return {
             key: _sent(below, rule.child(key))
             for key, below in value.items()
-            if below is not None and not rule.child(key).is_ignored and not _is_filler(below, rule.child(key))
+            if below is not None and not rule.child(key).is_ignored and not is_filler(below, rule.child(key))
         }
     if isinstance(value, list):
         return [_sent(item, rule.of_item) for item in value]

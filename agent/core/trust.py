@@ -11,8 +11,9 @@ from typing import Any, Final
 from agent.core.backend import SERVICE
 from agent.core.classify import Facet
 from agent.core.defining import is_half_made
-from agent.core.fields import get
+from agent.core.fields import get, rule_at
 from agent.core.model import Body, FieldPath, ObjectId
+from agent.core.normalize import is_filler
 from agent.core.paths import instance
 from agent.core.rules import MISSING
 from agent.core.situation import Situation
@@ -86,8 +87,9 @@ def _at_trust(body: Body, situation: Situation, key: ObjectId, facet: Facet) -> 
     kind = situation.policy.of(key.group_kind)
     for placed in kind.pointers:
         if placed.row.trust and instance(placed.pattern, facet.path) == facet.path:
-            value = get(body, instance(placed.pattern_of(placed.row.trust), facet.path), kind.rules)
-            if isinstance(value, str) and value:
+            at = instance(placed.pattern_of(placed.row.trust), facet.path)
+            value = get(body, at, kind.rules)
+            if isinstance(value, str) and value and not is_filler(value, rule_at(at, kind.rules)):
                 return value
     return ""
 

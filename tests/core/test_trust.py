@@ -48,6 +48,11 @@ def test_what_is_asked_is_the_bundle_that_will_count() -> None:
     assert trusted(BARE, KEY, FACET) is None
 
 
+def test_a_placeholder_in_git_is_no_bundle() -> None:
+    filled = scene(api("blue", "Cg=="), api("green", "Cg=="), *running("green"), injected())
+    assert question_of(filled, KEY, FACET) == Trust("shop", "green", 80, "bGl2ZQ==")
+
+
 @pytest.mark.parametrize(
     ("answer", "in_git", "in_live"),
     [
