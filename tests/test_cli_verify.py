@@ -76,6 +76,47 @@ def test_a_file_that_is_no_recording_is_one_clear_error(
     assert ran.err.count("\n") == 1
 
 
+def test_what_a_rehearsal_foretold_stands_beside_what_was_recorded(place: Place, trapeze: Run) -> None:
+    file = recorded(place, trapeze, "gated")
+    foretold = trapeze(
+        "rehearse", "--base", place.repo.git("rev-parse", "main~1"), "--budget", "20", "-o", "json"
+    )
+    assert foretold.code == 0, foretold.err
+    (place.folder / "foretold.json").write_text(foretold.out, encoding="utf-8")
+    ran = trapeze("verify", file, "--predicted", "foretold.json")
+    assert (ran.code, ran.err) == (0, "")
+    assert "PREDICTED" in ran.out
+    assert "as foretold by the rehearsal of" in ran.out
+    assert "otherwise" not in ran.out
+    shown = json.loads(trapeze("verify", file, "--predicted", "foretold.json", "-o", "json").out)
+    jsonschema.validate(shown, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert shown["differences"] == []
+    lowest = {path["name"]: path["lowest"] for path in shown["paths"]}
+    (front,) = (name for name in lowest if name.startswith("Ingress front/front"))
+    assert shown["predicted"]["lowest"][front] == lowest[front] == 2
+
+
+def test_where_it_went_otherwise_than_foretold_is_told(place: Place, trapeze: Run) -> None:
+    file = recorded(place, trapeze, "naive")
+    foretold = trapeze(
+        "rehearse", "--base", place.repo.git("rev-parse", "main~1"), "--budget", "5", "-o", "json"
+    )
+    assert foretold.code == 0, foretold.err
+    (place.folder / "foretold.json").write_text(foretold.out, encoding="utf-8")
+    lines = trapeze("verify", file, "--predicted", "foretold.json", "-o", "markdown").out.splitlines()
+    assert "| serving path | predicted | lowest | at |" in lines
+    assert any("at least 2 foretold, 0 recorded" in line for line in lines)
+
+
+def test_a_file_that_foretells_nothing_is_one_clear_error(place: Place, trapeze: Run) -> None:
+    file = recorded(place, trapeze, "gated")
+    for text in ("[]", "{}", "no json"):
+        (place.folder / "foretold.json").write_text(text, encoding="utf-8")
+        ran = trapeze("verify", file, "--predicted", "foretold.json")
+        assert (ran.code, ran.out) == (1, "")
+        assert "--predicted foretold.json: " in ran.err
+
+
 def test_a_recording_is_never_overwritten(place: Place, trapeze: Run) -> None:
     file = recorded(place, trapeze, "gated")
     ran = trapeze("sync", "--record", file)

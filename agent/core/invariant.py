@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
 from agent.core.serving import Routes
@@ -53,6 +53,16 @@ class Invariant(ABC):
     @abstractmethod
     def judge(self, move: Move, state: State) -> Iterator[Judgement]:
         """What the move changed; ``state`` is the one after it."""
+
+    def under(self, terms: Terms, state: State) -> Self:
+        """A copy that goes on under other terms from ``state`` on."""
+        other = self.copy()
+        other.court = replace(self.court, terms=terms)
+        other.renew(state)
+        return other
+
+    def renew(self, state: State) -> None:  # noqa: B027 - most remember nothing that other terms could change
+        """Forget what was given up under the terms before: it is promised anew only once it is there."""
 
     def copy(self) -> Self:
         """The same memory, to be changed apart; the values in it are never changed in place."""

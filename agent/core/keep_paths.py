@@ -12,12 +12,17 @@ from agent.core.states import POD, SERVICE, SLICE, Move, State, is_deleting, ser
 
 
 class Capacity(NamedTuple):
-    """What a path had at most and at least since it first worked, and the state of that least."""
+    """What a path had at most and at least since it first worked, and the state of that least.
+
+    ``is_rising``: it came after the first state and has never had fewer than before; the least of a new path
+    is told from where it stands in full, not from its first endpoint on.
+    """
 
     had: int | None
     lowest: int | None
     version: int
     time: str
+    is_rising: bool
 
 
 class PathsServe(Invariant):
@@ -36,7 +41,7 @@ class PathsServe(Invariant):
         self._to: dict[ObjectId, frozenset[Path]] = {}
         for object_id, body in state.items():
             for path in self._learn(object_id, body):
-                self._note(path, self._read(path, state), state, "")
+                self._note(path, self._read(path, state), state, "", is_rising=False)
 
     def judge(self, move: Move, state: State) -> Iterator[Judgement]:
         """The paths of a pointer that was written, and those that lead to what was written."""
@@ -64,13 +69,15 @@ class PathsServe(Invariant):
     def _read(self, path: Path, state: State) -> Reading:
         return self.court.routes.read(path, state)
 
-    def _note(self, path: Path, reading: Reading, state: State, time: str) -> None:
+    def _note(self, path: Path, reading: Reading, state: State, time: str, *, is_rising: bool = True) -> None:
         known, capacity = self.paths.get(path), reading.capacity
         if known is None:
             if capacity != 0 and reading.leads_somewhere:
-                self.paths[path] = Capacity(capacity, capacity, state.version, time)
+                self.paths[path] = Capacity(capacity, capacity, state.version, time, is_rising)
         elif capacity is not None and not self._is_let_off(path, state):
             if known.lowest is None or capacity < known.lowest:
+                known = known._replace(lowest=capacity, version=state.version, time=time, is_rising=False)
+            elif known.is_rising and capacity > known.lowest:
                 known = known._replace(lowest=capacity, version=state.version, time=time)
             self.paths[path] = known._replace(had=max(known.had or 0, capacity))
 

@@ -112,6 +112,12 @@ class CallersKeepTheirRights(Invariant):
         self._had: dict[Key, frozenset[Right]] = {key: state.rights.rights_of(_bare(key)) for key in keys}
         self._missing: dict[Key, frozenset[Right]] = {}
 
+    def renew(self, state: State) -> None:
+        """Whoever lacks a right now is held to it no more."""
+        for key, had in self._had.items():
+            self._had[key] = had - lost(had, state.rights.rights_of(_bare(key)))
+        self._missing = {}
+
     def judge(self, move: Move, state: State) -> Iterator[Judgement]:
         """Those whose rights may have changed, unless their pods are asked."""
         for key in sorted(move.keys & self._had.keys()):

@@ -157,6 +157,14 @@ class Checker:
         )
         return other
 
+    def under(self, terms: Terms) -> Checker:
+        """An independent checker that has seen the same history, and goes on under other terms."""
+        other = self.copy()
+        vars(other).update(
+            _invariants=[invariant.under(terms, self._state) for invariant in self._invariants]
+        )
+        return other
+
     def step(self, event: Event) -> tuple[Broken, ...]:
         """Move on by one event; what is newly broken in the state after it."""
         move = self._state.apply(event)

@@ -51,6 +51,19 @@ def test_a_cutover_to_a_service_that_serves_is_kept_and_to_one_that_does_not_is_
     ]
 
 
+def test_the_least_of_a_new_path_is_told_from_where_it_stands_in_full() -> None:
+    one, two = endpoints("new", "n"), endpoints("new", "n", "m")
+    coming = (*NEW[:2], pod("m", "rs-2", "new"), one, two)
+
+    def least(first: tuple[Body, ...], *steps: Step) -> tuple[int | None, int | None]:
+        (path,) = (path for path in verdict(first, *steps).paths if path.name.startswith("Service shop/new"))
+        return path.lowest, path.of
+
+    assert least(SERVING, *coming) == (2, 2)
+    assert least(SERVING, *coming, one, two) == (1, 2)
+    assert least((*SERVING, *coming[:3], one), two) == (1, 2)
+
+
 def test_an_api_service_answers_only_while_it_is_available() -> None:
     assert broken(POINTED, ours(api_service(available=False)), ours(api_service())) == [
         "101 serving path: APIService v1.example.org: APIService v1.example.org is not available: R m"

@@ -176,3 +176,28 @@ def test_terms_are_the_same_after_a_way_through_json() -> None:
     assert to_json(Terms()) == to_json(from_json(to_json(Terms())))
     assert ObjectId("", "Service", "shop", "web") in again.retired
     assert walk(checker(OURS, again), ours(NARROW)).verdict().broken_states == 1
+
+
+def test_a_revert_may_take_back_what_only_the_widening_gave() -> None:
+    old, wide = by_id(*OURS), ours(cluster_role("reader", "get list watch"))
+    forth, back = (
+        Terms.between(old, by_id(*OURS[:-2], wide, OURS[-1]), ROUTES),
+        Terms.between(old, old, ROUTES),
+    )
+    widened = walk(checker(OURS, forth), wide)
+    assert told(walk(widened.under(back), READER, version=101).verdict()) == []
+    assert told(walk(checker((*OURS[:-2], wide, OURS[-1]), back), READER).verdict()) != []
+    narrow = ours(cluster_role("reader", "get"))
+    assert told(walk(widened.under(back), narrow, version=101).verdict()) == [
+        lost(102, name, "list pods") for name in "ab"
+    ]
+
+
+def test_a_right_that_the_terms_before_gave_up_is_promised_again_once_it_is_there() -> None:
+    caller, other = obj("v1", "ServiceAccount", "caller", "shop"), cluster_role("other", "get", "secrets")
+    bound, more = (ours(binding(f"calls-{role}", role, account("caller"))) for role in ("reader", "other"))
+    first = (*OURS, caller, other, bound, more)
+    old, new = by_id(*first), by_id(*OURS, caller, other)
+    upgraded = walk(checker(first, Terms.between(old, new, ROUTES)), gone(bound), gone(more))
+    back = upgraded.under(Terms.between(new, old, ROUTES))
+    assert told(walk(back, more, bound, version=102).verdict()) == []

@@ -7,14 +7,32 @@ import json
 from pathlib import Path
 from typing import Any
 
+from agent.core.prediction import Prediction, differences
 from agent.core.promise import Verdict
 from tests.rig.sampler import Result
 
 BUILD = Path(__file__).parents[2] / "build"
-HEAD = "| scenario | samples | lost | states | broken states | naive lost |\n|---|---|---|---|---|---|\n"
+COLUMNS = (
+    "scenario",
+    "samples",
+    "lost",
+    "states",
+    "broken states",
+    "lowest foretold, recorded",
+    "naive lost",
+    "naive lowest foretold, recorded",
+)
+HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|\n"
 
 
-def note(scenario: str, result: Result, verdict: Verdict | None = None, *, naive: bool = False) -> None:
+def note(
+    scenario: str,
+    result: Result,
+    verdict: Verdict | None = None,
+    foretold: Prediction | None = None,
+    *,
+    naive: bool = False,
+) -> None:
     """Put a scenario's figures into the table; a later run of it replaces them."""
     rows = BUILD / "e2e"
     rows.mkdir(parents=True, exist_ok=True)
@@ -24,10 +42,13 @@ def note(scenario: str, result: Result, verdict: Verdict | None = None, *, naive
         row = json.loads(path.read_text()) if path.exists() else {}
         row |= {"scenario": scenario}
         if naive:
-            row |= {"naive": f"{result.lost} of {result.samples}"}
+            row |= {"naive lost": f"{result.lost} of {result.samples}"}
         else:
             row |= {"samples": result.samples, "lost": result.lost}
-            row |= {"states": verdict.states, "broken": verdict.broken_states} if verdict else {}
+            row |= {"states": verdict.states, "broken states": verdict.broken_states} if verdict else {}
+        if verdict and foretold:
+            column = "naive lowest foretold, recorded" if naive else "lowest foretold, recorded"
+            row[column] = _side_by_side(verdict, foretold)
         path.write_text(json.dumps(row))
         (BUILD / "e2e.md").write_text(HEAD + "".join(_line(row) for row in _all(rows)))
 
@@ -37,5 +58,12 @@ def _all(rows: Path) -> list[dict[str, Any]]:
 
 
 def _line(row: dict[str, Any]) -> str:
-    cells = [str(row.get(key, "")) for key in ("scenario", "samples", "lost", "states", "broken", "naive")]
-    return f"| {' | '.join(cells)} |\n"
+    return f"| {' | '.join(str(row.get(column, '')) for column in COLUMNS)} |\n"
+
+
+def _side_by_side(verdict: Verdict, foretold: Prediction) -> str:
+    """The fewest endpoints of any path that the rehearsal knows: foretold, and recorded."""
+    recorded = [path.lowest for path in verdict.paths if path.name in foretold.lowest]
+    said = min((count for count in foretold.lowest.values() if count is not None), default=None)
+    seen = min((count for count in recorded if count is not None), default=None)
+    return f"{said}, {seen}; {len(differences(verdict, foretold))} differences"

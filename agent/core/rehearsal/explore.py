@@ -24,7 +24,7 @@ from agent.core.model import ObjectId
 from agent.core.promise import Broken, Checker
 from agent.core.rehearsal.agent import Setup
 from agent.core.rehearsal.identity import ledger_key
-from agent.core.rehearsal.moves import Kind, Move, Options, moves
+from agent.core.rehearsal.moves import Kind, Move, Options, moves, promptly
 from agent.core.rehearsal.scene import Scene
 from agent.core.rehearsal.turn import Turn, turn
 from agent.core.serving import Path
@@ -32,6 +32,8 @@ from agent.core.simulation.identity import Identities
 from agent.core.states import Event
 from agent.core.steps import Gate
 
+_AGENT_AND_MORE: Final = 2
+"""Moves of a scene in which the agent's tick is not all that can happen."""
 _SILENT: Final = frozenset({"Event", "ReplicaSet", "ConfigMap", "Secret"})
 """Kinds that carry no path: their writes change no capacity."""
 
@@ -92,7 +94,7 @@ class Found:
     breaks: list[Break] = field(default_factory=list)
     losses: list[Break] = field(default_factory=list)
     rests: list[Rest] = field(default_factory=list)
-    scenes_after: dict[str, Scene] = field(default_factory=dict)
+    scenes_after: dict[str, tuple[Scene, Checker]] = field(default_factory=dict)
     """The first scene in which each step was the last one written, with nothing else gone wrong."""
     lowest: dict[str, dict[Path, int | None]] = field(default_factory=dict)
 
@@ -134,6 +136,7 @@ class Explorer:
         ``goes_on`` is told how many scenes were visited, and may end the exploration there.
         """
         found = self.found
+        early = self._straight(self._queue[0])
         for queue in (self._queue, self._side):
             while queue and found.scenes < self._options.budget and goes_on(found.scenes):
                 node = queue.popleft()
@@ -146,7 +149,27 @@ class Explorer:
         found.left += len(open_nodes)
         if open_nodes and choose:
             self._walk(open_nodes, choose)
+        for one in early:
+            self._tell(one, is_loss=False)
         return found
+
+    def _straight(self, node: _Node) -> list[Break]:
+        """The history in which nothing goes wrong and nothing is late, to its end: every step is on it.
+
+        So the paths are told over all steps also where the budget ends before them. Its breaks are given
+        back: they have a shorter story where the exploration comes to them.
+        """
+        is_closed = False
+        for _ in range(self._options.straight):
+            seen = turn(self._setup, node.scene)
+            ways = list(promptly(seen, self._options))
+            if seen.is_done or (is_closed and len(ways) < _AGENT_AND_MORE):
+                break
+            is_closed = not seen.steps and not is_closed
+            node = self._taken(node, ways[0] if seen.steps or is_closed else ways[1])
+        early, self.found.breaks = self.found.breaks, []
+        self._told.clear()
+        return early
 
     def _expand(self, node: _Node) -> None:
         """Every move of a scene."""
@@ -184,7 +207,7 @@ class Explorer:
         self.found.moves += 1
         checker = node.checker.copy()
         if move.kind is Kind.REVISION:
-            checker = self._options.judge(node.scene.world, move.scene.wanted)
+            checker = checker.under(self._options.terms(node.scene.world, move.scene.wanted))
         trail = Trail(node.trail, move, node.trail.length + 1)
         step = move.step or node.step
         is_loss = move.kind is Kind.LOST or (node.scene.lost and move.kind is not Kind.AGENT)
@@ -228,7 +251,7 @@ class Explorer:
             return False
         self._seen.add(key)
         if not node.scene.is_disturbed and not node.scene.lost:
-            self.found.scenes_after.setdefault(node.step, node.scene)
+            self.found.scenes_after.setdefault(node.step, (node.scene, node.checker))
         queue.append(node)
         return True
 

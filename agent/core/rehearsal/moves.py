@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 
 from agent.core.hints import Hint, is_named
 from agent.core.model import Body, ObjectId
-from agent.core.promise import Checker
 from agent.core.rehearsal.scene import Scene, governed, later, new_pods, settled
 from agent.core.rehearsal.turn import Turn
 from agent.core.simulation.controllers.common import is_ready
 from agent.core.simulation.world import World
+from agent.core.terms import Terms
 
 
 class Kind(Enum):
@@ -49,14 +49,14 @@ class Move(NamedTuple):
 class Options:
     """What is tried, and how far. ``workloads`` are those whose pods the upgrade makes, after ``since``.
 
-    ``judge`` gives the checker for a scene's world once another revision is wanted; ``changes`` are the
-    revisions that may come in between. ``budget`` counts scenes, ``depth`` moves. ``reduces`` False takes
-    every request apart.
+    ``terms`` gives what counts from a scene's world on once another revision is wanted; ``changes`` are the
+    revisions that may come in between. ``budget`` counts scenes, ``depth`` moves, ``straight`` those of the
+    one history in which nothing goes wrong. ``reduces`` False takes every request apart.
     """
 
     workloads: tuple[ObjectId, ...]
     since: int
-    judge: Callable[[World, str], Checker]
+    terms: Callable[[World, str], Terms]
     changes: tuple[str, ...] = ()
     hints: Mapping[ObjectId, Hint] = field(default_factory=dict)
     budget: int = 5_000
@@ -66,6 +66,7 @@ class Options:
     reduces: bool = True
     walks: int = 8
     walk_length: int = 60
+    straight: int = 1_000
 
     def hindered(self, workload: ObjectId, world: World) -> str:
         """What a hint says keeps the workload from becoming ready in this world, or empty."""
@@ -90,7 +91,7 @@ def moves(seen: Turn, options: Options) -> Iterator[Move]:
     """Every move from the turn's scene; a disturbed one goes on without delay, one move at a time."""
     scene = seen.scene
     if scene.is_disturbed:
-        yield from _promptly(seen, options)
+        yield from promptly(seen, options)
         return
     yield from (_agent(one, options) for one in (_apart(seen) if not options.reduces else (seen,)))
     if options.faults and seen.steps:
@@ -139,7 +140,7 @@ def _world(seen: Turn, options: Options) -> Iterator[Move]:
             yield Move(Kind.LOST, f"{workload} loses its readiness", options.seen(lost))
 
 
-def _promptly(seen: Turn, options: Options) -> Iterator[Move]:
+def promptly(seen: Turn, options: Options) -> Iterator[Move]:
     """The agent while it writes, then readiness, then time."""
     agent = _agent(seen, options)
     yield agent

@@ -44,11 +44,11 @@ class Reverts:
         self._base = base
         self._start = start
 
-    def of(self, step: str, scene: Scene) -> Rollback:
-        """What becomes of a revert in this scene."""
+    def of(self, step: str, scene: Scene, checker: Checker) -> Rollback:
+        """What becomes of a revert in this scene; ``checker`` has seen how it came to it."""
         lost = tuple(_lost(self._base, self._start, scene.world, self._setup.policy))
         at = replace(scene, wanted=self._base.revision, is_disturbed=True)
-        checker = self._options.judge(at.world, at.wanted)
+        checker = checker.under(self._options.terms(at.world, at.wanted))
         written: list[str] = []
         for _ in range(_MOVES):
             seen = turn(self._setup, at)

@@ -111,7 +111,7 @@ def _rollbacks(
     if script.base is None or script.order is not Order.GATED or not script.disturbs:
         return ()
     reverts = Reverts(setup, options, script.base, start.world)
-    return tuple(reverts.of(step or BEFORE, scene) for step, scene in found.scenes_after.items())
+    return tuple(reverts.of(step or BEFORE, *after) for step, after in found.scenes_after.items())
 
 
 def _setup(script: Script) -> Setup:
@@ -131,7 +131,7 @@ def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, 
     routes = _routes(setup)
     head = script.head.revision
 
-    def judge(world: World, wanted: str) -> Checker:
+    def terms(world: World, wanted: str) -> Terms:
         """Whoever wants another release may lose what only the ones before it had.
 
         What a change of Git makes anew on the way was no path before it: nobody is promised it yet.
@@ -140,17 +140,17 @@ def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, 
         old: dict[ObjectId, Body] = {}
         for one in (*others, *([setup.releases[wanted]] if wanted != head else [])):
             old |= _bodies(one)
-        terms = Terms.between(old, _bodies(setup.releases[wanted]), routes)
-        if wanted != head:
-            absent = {key: body for key, body in old.items() if world.get(key) is None}
-            paths = (path for key, body in absent.items() for path in routes.of(key, body))
-            terms = replace(terms, interrupted=frozenset(paths))
-        return Checker(world.objects().items(), routes, terms, version=world.version)
+        found = Terms.between(old, _bodies(setup.releases[wanted]), routes)
+        if wanted == head:
+            return found
+        absent = {key: body for key, body in old.items() if world.get(key) is None}
+        paths = (path for key, body in absent.items() for path in routes.of(key, body))
+        return replace(found, interrupted=frozenset(paths))
 
     options = Options(
         workloads=changed_workloads(script.base, script.head, script.policy),
         since=stage.world.version,
-        judge=judge,
+        terms=terms,
         changes=(script.base.revision,) if script.base and script.disturbs else (),
         hints={key: hint_of(body) for key, body in _bodies(script.head).items()},
         budget=script.budget,
@@ -159,7 +159,9 @@ def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, 
         losses=script.disturbs,
         reduces=script.reduces,
     )
-    return _scene(script, stage), judge(stage.world, head), options
+    world = stage.world
+    checker = Checker(world.objects().items(), routes, terms(world, head), version=world.version)
+    return _scene(script, stage), checker, options
 
 
 def _routes(setup: Setup) -> Routes:

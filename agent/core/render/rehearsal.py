@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from agent.core.model import Body
+from agent.core.prediction import REHEARSAL_FORMAT
 from agent.core.rehearsal.answer import Rehearsal, Row, Story, Verdict, Wait
 from agent.core.rehearsal.rollback import Rollback
 from agent.core.render.escape import code, prose
 from agent.core.render.words import counted, printable, revision_text, shortened
 
-REHEARSAL_FORMAT: Final = "trapeze.dev/rehearsal/v1"
 _SHOWN: Final = 12
 """Moves of a story, steps of a wait and assumptions that are shown."""
 _WORDS: Final = 300

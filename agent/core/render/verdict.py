@@ -10,19 +10,21 @@ from rich.table import Table
 from rich.text import Text
 
 from agent.core.model import Body
+from agent.core.prediction import Prediction, differences
 from agent.core.promise import Broken, PathRecord, Verdict
 from agent.core.render.escape import code, prose
 from agent.core.render.words import counted, printable
 
 VERDICT_FORMAT: Final = "trapeze.dev/verdict/v1"
+_NONE: Final = "no endpoints needed"
 _CLOCK: Final = slice(11, 19)
 """HH:MM:SS of an RFC 3339 time."""
 
 
 class _Row(NamedTuple):
     path: str
-    lowest: str
-    when: str
+    cells: tuple[str, ...]
+    """Lowest and when; with a prediction what was foretold before them."""
     is_dropped: bool
 
 
@@ -40,37 +42,49 @@ def verdict_headline(verdict: Verdict) -> str:
     return line
 
 
-def verdict_text(verdict: Verdict) -> RenderableType:
-    """The headline, a row for each path with its lowest capacity, each break, and what was not seen."""
+def verdict_text(verdict: Verdict, foretold: Prediction | None = None) -> RenderableType:
+    """The headline, a row for each path with its lowest capacity, each break, and what was not seen.
+
+    With a prediction what it said of each path stands beside, and where the two differ.
+    """
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("SERVING PATH", overflow="fold")
-    for header in ("LOWEST", "AT"):
-        table.add_column(header, no_wrap=True)
-    for row in _rows(verdict):
+    for header in _headers(foretold):
+        table.add_column(header.upper(), no_wrap=True)
+    for row in _rows(verdict, foretold):
         style = "bold red" if row.is_dropped else "green"
-        table.add_row(Text(row.path), Text(row.lowest, style=style), Text(row.when))
+        *before, lowest, when = row.cells
+        table.add_row(Text(row.path), *map(Text, before), Text(lowest, style=style), Text(when))
     troubles = [Text(f"✗ {line}", style="red") for line in _troubles(verdict)]
-    gap = [Text()] if troubles else []
+    told = [Text(printable(line)) for line in _compared(verdict, foretold)]
+    gap = [Text()] if troubles or told else []
     headline = Text(verdict_headline(verdict), style="bold" if verdict.is_kept else "bold red")
     shown: list[RenderableType] = [Text(), table] if verdict.paths else []
-    return Group(headline, *shown, *gap, *troubles)
+    return Group(headline, *shown, *gap, *troubles, *told)
 
 
-def verdict_markdown(verdict: Verdict) -> str:
+def verdict_markdown(verdict: Verdict, foretold: Prediction | None = None) -> str:
     """The same as GitHub-flavoured Markdown."""
     lines = [f"**{prose(verdict_headline(verdict))}**", ""]
     if verdict.paths:
-        lines += ["| serving path | lowest | at |", "|---|---|---|"]
-        lines += [f"| {code(row.path)} | {row.lowest} | {row.when} |" for row in _rows(verdict)]
+        headers = _headers(foretold)
+        lines += [f"| serving path | {' | '.join(headers)} |", "|---" * (len(headers) + 1) + "|"]
+        lines += [f"| {code(row.path)} | {' | '.join(row.cells)} |" for row in _rows(verdict, foretold)]
         lines.append("")
     lines += [f"- {b.invariant}: {code(b.subject)}: {prose(b.story)} ({_lasted(b)})" for b in verdict.broken]
     lines += [f"- not seen: {prose(what)}" for what in verdict.unseen]
+    lines += [prose(line) for line in _compared(verdict, foretold)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def verdict_json(verdict: Verdict) -> Body:
+def verdict_json(verdict: Verdict, foretold: Prediction | None = None) -> Body:
     """The same as JSON; ``lowest`` and ``of`` are null where a path needs no endpoints."""
-    return {
+    compared: Body = {}
+    if foretold is not None:
+        named = {"base": foretold.base, "head": foretold.head, "order": foretold.order}
+        different = [dict(one._asdict()) for one in differences(verdict, foretold)]
+        compared = {"predicted": {**named, "lowest": dict(foretold.lowest)}, "differences": different}
+    return compared | {
         "format": VERDICT_FORMAT,
         "kept": verdict.is_kept,
         "states": verdict.states,
@@ -92,10 +106,36 @@ def verdict_json(verdict: Verdict) -> Body:
     }
 
 
-def _rows(verdict: Verdict) -> Iterator[_Row]:
+def _headers(foretold: Prediction | None) -> tuple[str, ...]:
+    return ("lowest", "at") if foretold is None else ("predicted", "lowest", "at")
+
+
+def _rows(verdict: Verdict, foretold: Prediction | None) -> Iterator[_Row]:
     for path in verdict.paths:
-        lowest = "no endpoints needed" if path.lowest is None else f"{path.lowest} of {path.of}"
-        yield _Row(printable(path.name), lowest, path.time[_CLOCK], _is_dropped(path, verdict))
+        lowest = _NONE if path.lowest is None else f"{path.lowest} of {path.of}"
+        before = () if foretold is None else (_foretold(path.name, foretold),)
+        cells = (*before, lowest, path.time[_CLOCK])
+        yield _Row(printable(path.name), cells, _is_dropped(path, verdict))
+
+
+def _foretold(path: str, foretold: Prediction) -> str:
+    if path not in foretold.lowest:
+        return ""
+    count = foretold.lowest[path]
+    return _NONE if count is None else str(count)
+
+
+def _compared(verdict: Verdict, foretold: Prediction | None) -> Iterator[str]:
+    if foretold is None:
+        return
+    found = differences(verdict, foretold)
+    which = f"the rehearsal of {foretold.base} to {foretold.head} ({foretold.order})"
+    if not found:
+        yield f"as foretold by {which}"
+        return
+    yield f"otherwise than foretold by {which}:"
+    for one in found:
+        yield f"  - {one.path}: {one.says}" if one.path else f"  - {one.says}"
 
 
 def _troubles(verdict: Verdict) -> Iterator[str]:

@@ -1,0 +1,91 @@
+"""What a rehearsal foretold of each serving path, beside what a recording shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from agent.core.model import Body
+from agent.core.promise import PathRecord, Verdict
+
+REHEARSAL_FORMAT = "trapeze.dev/rehearsal/v1"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What was foretold of one upgrade.
+
+    ``lowest``: by path, the fewest ready endpoints of any step; None where the path needs none. Paths that
+    the new release gives up are not in it. ``is_kept``: no explored state broke the promise.
+    """
+
+    base: str
+    head: str
+    order: str
+    is_kept: bool
+    lowest: Mapping[str, int | None]
+
+
+class Difference(NamedTuple):
+    """Where the recording shows something else than was foretold; ``path`` is empty for the whole."""
+
+    path: str
+    says: str
+
+
+def prediction_of(answer: Body) -> Prediction:
+    """The prediction in what ``trapeze rehearse --output json`` prints.
+
+    Raises ValueError where ``answer`` is not of that shape, or of another format.
+    """
+    if answer.get("format") != REHEARSAL_FORMAT:
+        raise ValueError(f"no rehearsal of format {REHEARSAL_FORMAT}: {str(answer.get('format'))[:60]!r}")
+    try:
+        lowest = {str(row["path"]): _lowest(row["lowest"]) for row in answer["paths"] if not row["givenUp"]}
+        is_kept = answer["verdict"] != "broken"
+        return Prediction(answer["base"], answer["head"], answer["order"], is_kept, lowest)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"a rehearsal without {error}") from error
+
+
+def _lowest(steps: list[int | None]) -> int | None:
+    return min((count for count in steps if count is not None), default=None)
+
+
+def differences(verdict: Verdict, prediction: Prediction) -> tuple[Difference, ...]:
+    """Where the recorded upgrade went otherwise than the rehearsal said.
+
+    A rehearsal tells the worst that may happen: more endpoints than foretold are no difference, fewer are.
+    A path that it does not know stands outside of the releases, and is foretold to be left alone.
+    """
+    return (*_of_whole(verdict, prediction), *_of_paths(verdict, prediction))
+
+
+def _of_whole(verdict: Verdict, prediction: Prediction) -> Iterator[Difference]:
+    if prediction.is_kept and verdict.broken:
+        yield Difference("", f"foretold as kept, and {verdict.broken_states} recorded states are broken")
+    if not prediction.is_kept and not verdict.broken:
+        yield Difference("", "foretold as broken, and no recorded state is")
+
+
+def _of_paths(verdict: Verdict, prediction: Prediction) -> Iterator[Difference]:
+    dropped = {broken.subject for broken in verdict.broken}
+    recorded = {path.name: path for path in verdict.paths}
+    for name, path in sorted(recorded.items()):
+        if name in prediction.lowest:
+            yield from _of_path(path, prediction.lowest[name])
+        elif name in dropped and prediction.is_kept:
+            yield Difference(name, "dropped, and the rehearsal does not know it")
+    for name in sorted(prediction.lowest.keys() - recorded.keys()):
+        yield Difference(name, "foretold, and never seen to work")
+
+
+def _of_path(path: PathRecord, foretold: int | None) -> Iterator[Difference]:
+    if foretold is None or path.lowest is None:
+        if foretold is not path.lowest:
+            kinds = ("no endpoints needed", "endpoints needed")
+            said, seen = kinds if foretold is None else reversed(kinds)
+            yield Difference(path.name, f"foretold: {said}; recorded: {seen}")
+    elif path.lowest < foretold:
+        yield Difference(path.name, f"at least {foretold} foretold, {path.lowest} recorded")
