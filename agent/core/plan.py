@@ -34,7 +34,7 @@ from agent.core.refused import checked
 from agent.core.replacement.gating import beside, contents_wanted, granted_first, replacing
 from agent.core.replacement.orphans import of_entry, orphans_left
 from agent.core.sequence import in_order
-from agent.core.sharing import awaited, claim, is_shared, left
+from agent.core.sharing import awaited, claim, is_adopted, is_shared, left
 from agent.core.situation import Situation
 from agent.core.spared import foreign_owner, strays
 from agent.core.steps import Gate, NamespaceContents, Plan, Question, Step, Verb
@@ -143,7 +143,7 @@ class Maker:
         entry = self.situation.ledger.entries[live.id]
         if claim(self.situation, live) or (entry.uid and entry.uid != live.uid):
             return True
-        if foreign_owner(self.situation, live):
+        if is_adopted(self.situation, live) or foreign_owner(self.situation, live):
             return True
         # A write that failed leaves an entry: without uid, or without label and manager, it made nothing.
         is_written = bool(entry.uid) and bool(live.set_name)

@@ -43,6 +43,13 @@ def claim(situation: Situation, live: LiveObject) -> Claim | None:
     return None if is_given or live.id in situation.ledger.entries else Claim(name, is_shared=False)
 
 
+def is_adopted(situation: Situation, live: LiveObject) -> bool:
+    """Whether it carries the label of a set that our configuration does not know: another agent's."""
+    name = live.set_name
+    ours = ("", situation.desired.set_name, *situation.rules.formerly)
+    return name not in ours and situation.neighbours.named(name) is None
+
+
 def is_member(situation: Situation, live: LiveObject) -> bool:
     """Whether the object stands under the set's label, or under that of a set that shares it."""
     found = claim(situation, live)

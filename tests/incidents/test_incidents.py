@@ -9,12 +9,13 @@ import pytest
 
 from agent.core.orders import Order
 from agent.shell.report import State
+from tests.incidents.converting import CONVERTING
 from tests.incidents.incident import Incident
 from tests.incidents.leaving import LEAVING
 from tests.incidents.moving import MOVING
 from tests.shell.judged import SETTLED, Judged
 
-INCIDENTS = (*MOVING, *LEAVING)
+INCIDENTS = (*MOVING, *LEAVING, *CONVERTING)
 TICKS = 60
 
 
