@@ -18,6 +18,7 @@ class NameRow(Row):
         "subdomain",
         "label",
         "subdomain-52",
+        "subdomain-63",
         "segment",
         "port-name",
         "env-name",
@@ -43,6 +44,12 @@ class BoundRow(Row):
 
     least: int = 0
     most: int | None = None
+
+
+class AllowedRow(Row):
+    """The ``values`` that a text at ``path`` may have, where the schema names none; empty is absent."""
+
+    values: Texts
 
 
 class ChoiceRow(Row):

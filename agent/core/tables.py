@@ -16,6 +16,7 @@ from agent.core.table_replacements import ReplacementRow
 from agent.core.table_row import KindText, PathText, Row, Texts
 from agent.core.table_tools import ToolRow
 from agent.core.table_validation import (
+    AllowedRow,
     BoundRow,
     ChoiceRow,
     FilledRow,
@@ -265,6 +266,7 @@ class Tables(BaseModel):
     names: tuple[NameRow, ...] = ()
     unique: tuple[UniqueRow, ...] = ()
     bounds: tuple[BoundRow, ...] = ()
+    allowed: tuple[AllowedRow, ...] = ()
     choices: tuple[ChoiceRow, ...] = ()
     selecting: tuple[SelectingRow, ...] = ()
     filled: tuple[FilledRow, ...] = ()

@@ -12,6 +12,7 @@ from typing import Any, Final
 from agent.core.model import Body
 from agent.core.validation.problem import Problem, RawPath
 
+_TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _BRINGING: Final = ("CustomResourceDefinition", "APIService")
 
 
@@ -25,6 +26,9 @@ def definition_problems(body: Body) -> Iterator[Problem]:
     if body["metadata"].get("name") != wanted:
         message = f"is not {wanted}: plural and group make the name"
         yield Problem("definition", ("metadata", "name"), message, "make them agree")
+    if spec.get("preserveUnknownFields") is True:
+        remedy = "say x-kubernetes-preserve-unknown-fields: true in the schemas"
+        yield Problem("definition", ("spec", "preserveUnknownFields"), "is true", remedy)
     stored = [one for one in versions if isinstance(one, dict) and one.get("storage") is True]
     if len(stored) != 1:
         message = f"has {len(stored)} versions with storage: true, one is needed"
@@ -61,18 +65,30 @@ def brings(bodies: Iterable[Body], api_version: str, kind: str) -> bool:
 
 
 def _unstructured(node: Any, path: RawPath) -> Iterator[Problem]:
-    """Nodes without a type: only x-kubernetes-int-or-string and -preserve-unknown-fields may lack it."""
+    """What is wrong with a node of a schema, and with all below it."""
     if not isinstance(node, dict):
         return
-    loose = node.get("x-kubernetes-int-or-string") or node.get("x-kubernetes-preserve-unknown-fields")
-    if not node.get("type") and not loose:
-        yield Problem("definition", path, "has no type", "a structural schema names the type of each field")
-    if node.get("type") == "array" and not isinstance(node.get("items"), dict):
-        yield Problem("definition", path, "is a list without items", "say what its items are")
-    if node.get("x-kubernetes-list-type") == "map" and not node.get("x-kubernetes-list-map-keys"):
-        yield Problem("definition", path, "is a map list without x-kubernetes-list-map-keys", "name its keys")
+    for message, remedy in _of_node(node):
+        yield Problem("definition", path, message, remedy)
     for name, below in (node.get("properties") or {}).items():
         yield from _unstructured(below, (*path, "properties", name))
     for word in ("items", "additionalProperties"):
         if isinstance(node.get(word), dict):
             yield from _unstructured(node[word], (*path, word))
+
+
+def _of_node(node: Body) -> Iterator[tuple[str, str]]:
+    """Messages with remedies; x-kubernetes-int-or-string and -preserve-unknown-fields need no type."""
+    loose = node.get("x-kubernetes-int-or-string") or node.get("x-kubernetes-preserve-unknown-fields")
+    if not node.get("type") and not loose:
+        yield "has no type", "a structural schema names the type of each field"
+    if node.get("type") and node["type"] not in _TYPES:
+        yield f"has a type that is none of {', '.join(_TYPES)}", "use one of them"
+    if node.get("uniqueItems") is True:
+        yield "has uniqueItems", "say x-kubernetes-list-type: set"
+    if node.get("properties") and node.get("additionalProperties"):
+        yield "has properties and additionalProperties", "keep one of them"
+    if node.get("type") == "array" and not isinstance(node.get("items"), dict):
+        yield "is a list without items", "say what its items are"
+    if node.get("x-kubernetes-list-type") == "map" and not node.get("x-kubernetes-list-map-keys"):
+        yield "is a map list without x-kubernetes-list-map-keys", "name its keys"

@@ -28,9 +28,9 @@ class Form(NamedTuple):
 _LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _NAME: Final = "[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
 
-SUBDOMAIN: Final = Form(
-    re.compile(rf"{_LABEL}(\.{_LABEL})*"), 253, "lower case letters, digits, - and ., at most 253 (RFC 1123)"
-)
+_SAYS: Final = "lower case letters, digits, - and ."
+
+SUBDOMAIN: Final = Form(re.compile(rf"{_LABEL}(\.{_LABEL})*"), 253, f"{_SAYS}, at most 253 (RFC 1123)")
 LABEL: Final = Form(
     re.compile(_LABEL), LONGEST_LABEL, "lower case letters, digits and -, at most 63 (RFC 1123)"
 )
@@ -42,11 +42,8 @@ _QUALIFIED: Final = Form(re.compile(_NAME), LONGEST_LABEL, "letters, digits, -, 
 FORMS: Final = {
     "subdomain": SUBDOMAIN,
     "label": LABEL,
-    "subdomain-52": Form(
-        re.compile(rf"{_LABEL}(\.{_LABEL})*"),
-        52,
-        "lower case letters, digits, - and ., at most 52 characters",
-    ),
+    "subdomain-52": SUBDOMAIN._replace(longest=52, says=f"{_SAYS}, at most 52"),
+    "subdomain-63": SUBDOMAIN._replace(longest=63, says=f"{_SAYS}, at most 63"),
     "segment": Form(re.compile(r"(?!\.{1,2}$)[^/%]+"), 253, "anything but . and .., without / and %"),
     "port-name": Form(
         re.compile("(?!.*--)(?=.*[a-z])[a-z0-9]([-a-z0-9]*[a-z0-9])?"),

@@ -23,6 +23,12 @@ metadata: {name: web, namespace: default}
 spec: {selector: {app: web}, ports: [{port: 80, name: http}, {port: 81, name: more}]}
 """
 CONFIG: Final = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web, namespace: default}\ndata: {a: b}\n"
+JOB: Final = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: web, namespace: default}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: web, image: web}]}}}
+"""
 ROLE: Final = (
     "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: 'a:b'}\n"
     "rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]\n"
@@ -175,6 +181,39 @@ BUILTIN: Final = (
         "duplicate",
         "ports[a].name",
     ),
+    Bad(
+        DEFINITION,
+        "{type: integer, minimum: 1}",
+        "{type: int}",
+        "definition",
+        "properties.watts",
+        "none of array",
+    ),
+    Bad(
+        DEFINITION,
+        "{type: integer, minimum: 1}",
+        "{type: object, properties: {a: {type: string}}, additionalProperties: {type: string}}",
+        "definition",
+        "properties.watts",
+        "keep one",
+    ),
+    Bad(
+        DEFINITION,
+        "scope:",
+        "preserveUnknownFields: true\n  scope:",
+        "definition",
+        "spec.preserveUnknownFields",
+    ),
+    Bad(JOB, "{restartPolicy: Never, ", "{", "missing-field", "spec.template.spec", "lacks restartPolicy"),
+    Bad(JOB, "Never", "Always", "wrong-value", "spec.template.spec.restartPolicy", "OnFailure, Never"),
+    Bad(
+        POD,
+        "containers:",
+        "restartPolicy: Never\n      containers:",
+        "wrong-value",
+        "spec.template.spec.restartPolicy",
+    ),
+    Bad(ROLE, "resources: [pods], ", "", "missing-field", "rules[0]", "lacks resources or nonResourceURLs"),
     Bad(CONFIG, "data: {a: b}", "data: {..a: b}", "name", "data", "not .. first"),
     Bad(CONFIG, "data: {a: b}", "binaryData: {a: b}", "base64", "binaryData.a"),
     Bad(SERVICE, "name: more", "name: http", "duplicate", "spec.ports[http].name"),
@@ -222,4 +261,4 @@ SIDES: Final = POD.replace(
     "      - {name: more, image: web, ports: [{containerPort: 81, name: a}], env: [{name: A, value: ''}]}",
 )
 """Two containers may each have a port of one name."""
-GOOD: Final = (POD, SIDES, SERVICE, CONFIG, ROLE, DEFINITION)
+GOOD: Final = (POD, SIDES, JOB, SERVICE, CONFIG, ROLE, DEFINITION)
