@@ -46,6 +46,11 @@ class Observer:
             for body in result:
                 obj = LiveObject(id_of(body), body)
                 objects[obj.id] = obj
+        for key, written in self._as_written(desired, served, objects).items():
+            if isinstance(written, ClusterError):
+                unknown[key.group_kind] = str(written)
+            elif written is not None:
+                objects[key] = LiveObject(key, written)
         absent = {kind for kind, resource in served.items() if resource is None and kind not in unknown}
         unserved = frozenset(absent & {key.group_kind for key in members})
         versions = {kind: resource.versions for kind, resource in self.discovery.resources.items()}
@@ -56,6 +61,36 @@ class Observer:
         """What ``look`` looks at: a list of whole objects for each place, or the error in its stead."""
         members = members_of(desired, ledger)
         return self._read((self.resource(kind, desired) for kind in self._kinds(members, desired)), members)
+
+    def _as_written(
+        self,
+        desired: Desired,
+        served: Mapping[GroupKind, Resource | None],
+        objects: Mapping[ObjectId, LiveObject],
+    ) -> Mapping[ObjectId, Body | ClusterError | None]:
+        """What Git writes in another version than its kind was listed in, read in that version.
+
+        One version has fields that another has not: compared across, nothing would ever be equal.
+        """
+        jobs = []
+        for key, manifest in desired.manifests.items():
+            resource, live = served.get(key.group_kind), objects.get(key)
+            version = manifest.api_version.rpartition("/")[2]
+            if (
+                resource
+                and live
+                and live.body["apiVersion"] != manifest.api_version
+                and version in resource.versions
+            ):
+                jobs.append((resource._replace(versions=(version,)), key))
+        with ThreadPoolExecutor(WORKERS) as pool:
+            return dict(zip((key for _, key in jobs), pool.map(self._get, jobs), strict=True))
+
+    def _get(self, job: tuple[Resource, ObjectId]) -> Body | ClusterError | None:
+        try:
+            return self.cluster.get(*job)
+        except ClusterError as error:
+            return error
 
     def _read(
         self, served: Iterable[Resource | None], members: Collection[ObjectId]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agent.build import syncer_of, tools_of
-from agent.core.model import LAST_APPLIED
+from agent.core.model import LAST_APPLIED, path_text
 from agent.core.orders import Order
 from agent.settings import settings_of
 from agent.shell.report import State
@@ -199,3 +199,25 @@ def test_field_that_somebody_applies_too_stays_theirs(site: Site) -> None:
     site.release(config(keep="1"))
     site.sync()
     assert site.cluster.api.get(CONFIG)["data"] == {"keep": "1", "shared": "2"}
+
+
+def scaler(version: str, **spec: Any) -> dict[str, Any]:
+    """An autoscaler of a Deployment that is not there, named by its version."""
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "gone"}
+    return {
+        "apiVersion": f"autoscaling/{version}",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": version, "namespace": NAMESPACE},
+        "spec": {"scaleTargetRef": target, "maxReplicas": 3, **spec},
+    }
+
+
+def test_one_kind_in_two_versions_is_no_drift(site: Site) -> None:
+    """autoscaling/v1 says in one field, and in annotations, what autoscaling/v2 says in a list."""
+    resource = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}
+    newer = scaler("v2", metrics=[{"type": "Resource", "resource": resource}])
+    site.release(scaler("v1", targetCPUUtilizationPercentage=50), newer)
+    site.sync()
+    site.release(scaler("v1", targetCPUUtilizationPercentage=60), newer)
+    (change,) = site.syncer().plan().changes
+    assert [path_text(field.path) for field in change.fields] == ["spec.targetCPUUtilizationPercentage"]

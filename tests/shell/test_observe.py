@@ -13,6 +13,7 @@ from agent.core.steps import GateState, Plan
 from agent.errors import ClusterError, Forbidden, Unauthorized, Unreachable
 from agent.shell.cluster import Discovery
 from agent.shell.observe import Observer
+from tests.core.validation.bad import DEFINITION, LAMP
 from tests.shell.faults import Call
 from tests.shell.handoffs import branch, carry_on, stage
 from tests.shell.job import POLICY, Job, reasons
@@ -180,3 +181,16 @@ def test_configuration_of_others_is_not_read() -> None:
     where = {call.about for call in asked if call.method == "list" and call.kind == ("", "ConfigMap")}
     assert where == {"default", "trapeze-system"}
     assert not [call for call in asked if call.kind == ("", "Secret")]
+
+
+def test_each_object_is_read_in_the_version_that_git_writes_it_in() -> None:
+    schema = "{type: object, x-kubernetes-preserve-unknown-fields: true}"
+    row = "- {name: v2, served: true, storage: false, schema: {openAPIV3Schema: SCHEMA}}\n  - name: v1\n"
+    other = LAMP.replace("name: one", "name: two").replace("shop.example/v1", "shop.example/v2")
+    job = Job()
+    job.release(DEFINITION.replace("- name: v1\n", row.replace("SCHEMA", schema)), LAMP, other)
+    job.run()
+    seen = look(job, job.cluster.discover())
+    lamps = {key.name: obj.body["apiVersion"] for key, obj in seen.objects.items() if key.kind == "Lamp"}
+    assert lamps == {"one": "shop.example/v1", "two": "shop.example/v2"}
+    assert job.plan().changes == ()

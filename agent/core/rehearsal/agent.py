@@ -113,7 +113,10 @@ class Agent:
         for key, body in self.world.of(*found.storage).items():
             if "" in places or key.namespace in places:
                 own = ObjectId(*kind, key.namespace, key.name)
-                out[own] = LiveObject(own, requests.shown(body, found, version))
+                written = self.desired.manifests.get(own)
+                asked = written.api_version.rpartition("/")[2] if written else ""
+                shown = requests.shown(body, found, asked if asked in row.versions else version)
+                out[own] = LiveObject(own, shown)
         return out
 
     def _version(self, kind: GroupKind, row: Served) -> str:
