@@ -42,7 +42,8 @@ class PodsKeepTheirRights(Invariant):
         for pod in state.pods():
             body = state.get(pod) or {}
             account = (pod.namespace, account_of(body))
-            self._old[template_of(body)] = True
+            # A pod that is going does not make its template an old one: a revert brings that up anew.
+            self._old[template_of(body)] = not state.is_going(pod) or self._old.get(template_of(body), False)
             self._at_start[account] = state.rights_of(*account)
         for pod in state.pods():
             list(self._look(pod, state))
@@ -73,7 +74,7 @@ class PodsKeepTheirRights(Invariant):
         account = (pod.namespace, account_of(body))
         now = state.rights_of(*account)
         if known is None:
-            is_old = template_of(body) in self._old
+            is_old = self._old.get(template_of(body), False)
             known = Runner(uid_of(body), self._at_start.get(account, now) if is_old else now, is_old)
             self._runners[pod] = known
         if known.had is not now:

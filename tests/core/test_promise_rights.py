@@ -119,6 +119,17 @@ def test_what_the_new_release_gives_up_may_go_for_pods_of_both_releases() -> Non
     assert broken(first, ours(NARROW), terms=moved) == [lost(101, name, "list pods") for name in "ab"]
 
 
+def test_a_template_of_which_only_pods_that_go_are_left_is_a_new_one_when_it_comes_up_again() -> None:
+    """A revert brings up the ReplicaSet again whose last pods still end."""
+    terms = Terms.between(OLD_RBAC, by_id(NARROW, READS), ROUTES)
+    first = (*OURS, deleting(pod("last", "rs-0")))
+    ended = (deleting(pod("a")), deleting(pod("b")))
+    steps = (pod("again", "rs-0"), *ended, ours(NARROW))
+    assert broken(first, *steps, terms=terms) == []
+    still = (*OURS, pod("last", "rs-0"))
+    assert broken(still, *steps, terms=terms) == [lost(104, name, "list pods") for name in ("again", "last")]
+
+
 def test_new_pods_are_held_to_what_the_new_release_gives_them() -> None:
     new = by_id(cluster_role("reader", "get"), binding("web-reads", "reader", account("new")))
     terms = Terms.between(OLD_RBAC, new, ROUTES)
