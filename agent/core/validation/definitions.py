@@ -6,13 +6,21 @@ schemas, versions).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from agent.core.model import Body
 from agent.core.validation.problem import Problem, RawPath
 
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
+_OF_TYPE: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "array": list,
+    "boolean": bool,
+    "integer": (int, float),
+    "number": (int, float),
+    "object": dict,
+    "string": str,
+}
 _BRINGING: Final = ("CustomResourceDefinition", "APIService")
 
 
@@ -84,6 +92,8 @@ def _of_node(node: Body) -> Iterator[tuple[str, str]]:
         yield "has no type", "a structural schema names the type of each field"
     if node.get("type") and node["type"] not in _TYPES:
         yield f"has a type that is none of {', '.join(_TYPES)}", "use one of them"
+    if not _fits(node.get("default"), node.get("type")):
+        yield f"has a default that is no {node['type']}", "mend it"
     if node.get("uniqueItems") is True:
         yield "has uniqueItems", "say x-kubernetes-list-type: set"
     if node.get("properties") and node.get("additionalProperties"):
@@ -92,3 +102,10 @@ def _of_node(node: Body) -> Iterator[tuple[str, str]]:
         yield "is a list without items", "say what its items are"
     if node.get("x-kubernetes-list-type") == "map" and not node.get("x-kubernetes-list-map-keys"):
         yield "is a map list without x-kubernetes-list-map-keys", "name its keys"
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a default may stand in a field of this type; what is not known here fits."""
+    wanted = _OF_TYPE.get(kind, object) if isinstance(kind, str) else object
+    is_number = kind in {"integer", "number"}
+    return value is None or (isinstance(value, wanted) and not (is_number and isinstance(value, bool)))

@@ -184,6 +184,14 @@ BUILTIN: Final = (
     Bad(
         DEFINITION,
         "{type: integer, minimum: 1}",
+        "{type: string, default: y}",
+        "definition",
+        "watts",
+        "no string",
+    ),
+    Bad(
+        DEFINITION,
+        "{type: integer, minimum: 1}",
         "{type: int}",
         "definition",
         "properties.watts",
