@@ -77,7 +77,15 @@ def test_what_a_pod_needs(holder: Body) -> None:
     assert {str(reference.target) for reference in uses(holder, shipped())} == NEEDED
 
 
+MONITORED = {
+    "basicAuth": {"password": {"name": "password", "key": "k"}},
+    "tlsConfig": {"ca": {"configMap": {"name": "authority", "key": "k"}}, "keySecret": {"name": "key"}},
+}
 CONFIGURED = [
+    (
+        body("monitoring.coreos.com/v1", "ServiceMonitor", "x", spec={"endpoints": [MONITORED]}),
+        {"Secret n/password", "ConfigMap n/authority", "Secret n/key"},
+    ),
     (deployment("x", {"containers": []}, {}), {"ServiceAccount n/default"}),
     (
         body(
