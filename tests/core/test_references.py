@@ -81,7 +81,15 @@ MONITORED = {
     "basicAuth": {"password": {"name": "password", "key": "k"}},
     "tlsConfig": {"ca": {"configMap": {"name": "authority", "key": "k"}}, "keySecret": {"name": "key"}},
 }
+MIRRORED = {
+    "backendRefs": [{"name": "web", "port": 80}],
+    "filters": [{"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "copy", "port": 80}}}],
+}
 CONFIGURED = [
+    (
+        body("gateway.networking.k8s.io/v1", "HTTPRoute", "x", spec={"rules": [MIRRORED]}),
+        {"Service n/web", "Service n/copy"},
+    ),
     (
         body("monitoring.coreos.com/v1", "ServiceMonitor", "x", spec={"endpoints": [MONITORED]}),
         {"Secret n/password", "ConfigMap n/authority", "Secret n/key"},
