@@ -149,9 +149,7 @@ class GitSearch:
         if any(str(edit.id) in str(finding) for finding in plan.findings):
             self.tally.counts["found"] += 1
             self.tally.counts["left out, as unfit by its schema"] += 1
-        elif after is None:
-            judge(self.tally, plan, edit, Expected(edit.path, Reason.GIT, live, live))
-        elif edit.path[-1] == TWO_NAMES and edit.kind is Kind.REMOVE:
+        elif after is None or (edit.path[-1] == TWO_NAMES and edit.kind is Kind.REMOVE):
             judge(self.tally, plan, edit, Expected(edit.path, Reason.GIT, live, live))
         elif value_at(after, edit.path) == value_at(live, edit.path):
             self.tally.counts["the same to the server"] += 1
