@@ -10,6 +10,7 @@ import re
 import shutil
 import tarfile
 import tempfile
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -124,5 +125,11 @@ def release(project: str, version: str, *, whole: bool = False) -> Desired:
 @cache
 def upgrade(pair: Pair) -> Maker:
     """What makes the plan of an upgrade, as ``trapeze preview`` makes it."""
-    base, head = release(pair.project, pair.base), release(pair.project, pair.head)
+    base, head = _named(release(pair.project, pair.base)), _named(release(pair.project, pair.head))
     return Maker(between(base, head, shipped(), RULES, Rules(f"trapeze/{pair.project}")))
+
+
+def _named(wanted: Desired) -> Desired:
+    """The release without its objects that have no name: what is left of it is whole."""
+    others = tuple(finding for finding in wanted.findings if "generateName" not in str(finding))
+    return replace(wanted, findings=others) if wanted.set_name in UNNAMED else wanted
