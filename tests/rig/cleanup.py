@@ -18,7 +18,7 @@ from tests.rig.resources import Object, Resource, all_resources
 
 Key = tuple[Resource, str, str]
 
-WITHIN = 30.0
+WITHIN = 90.0
 SETTLE = 0.5
 # Written by the control plane itself all the time, or following what they belong to.
 FOLLOWERS = frozenset({"events", "leases", "endpoints", "endpointslices", "ipaddresses", "componentstatuses"})
