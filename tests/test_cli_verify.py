@@ -27,6 +27,14 @@ def recorded(place: Place, trapeze: Run, order: str) -> str:
     return "moves.jsonl.gz"
 
 
+def rehearsed(place: Place, trapeze: Run, budget: str) -> None:
+    """The same upgrade rehearsed in our order, for ``--predicted foretold.json``."""
+    base = place.repo.git("rev-parse", "main~1")
+    foretold = trapeze("rehearse", "--base", base, "--budget", budget, "-o", "json")
+    assert foretold.code == 0, foretold.err
+    (place.folder / "foretold.json").write_text(foretold.out, encoding="utf-8")
+
+
 def test_a_gated_upgrade_is_verified_from_its_recording_alone(place: Place, trapeze: Run) -> None:
     file = recorded(place, trapeze, "gated")
     (place.folder / "trapeze.yaml").unlink()
@@ -78,11 +86,7 @@ def test_a_file_that_is_no_recording_is_one_clear_error(
 
 def test_what_a_rehearsal_foretold_stands_beside_what_was_recorded(place: Place, trapeze: Run) -> None:
     file = recorded(place, trapeze, "gated")
-    foretold = trapeze(
-        "rehearse", "--base", place.repo.git("rev-parse", "main~1"), "--budget", "20", "-o", "json"
-    )
-    assert foretold.code == 0, foretold.err
-    (place.folder / "foretold.json").write_text(foretold.out, encoding="utf-8")
+    rehearsed(place, trapeze, budget="20")
     ran = trapeze("verify", file, "--predicted", "foretold.json")
     assert (ran.code, ran.err) == (0, "")
     assert "PREDICTED" in ran.out
@@ -98,11 +102,7 @@ def test_what_a_rehearsal_foretold_stands_beside_what_was_recorded(place: Place,
 
 def test_where_it_went_otherwise_than_foretold_is_told(place: Place, trapeze: Run) -> None:
     file = recorded(place, trapeze, "naive")
-    foretold = trapeze(
-        "rehearse", "--base", place.repo.git("rev-parse", "main~1"), "--budget", "5", "-o", "json"
-    )
-    assert foretold.code == 0, foretold.err
-    (place.folder / "foretold.json").write_text(foretold.out, encoding="utf-8")
+    rehearsed(place, trapeze, budget="5")
     lines = trapeze("verify", file, "--predicted", "foretold.json", "-o", "markdown").out.splitlines()
     assert "| serving path | predicted | lowest | at |" in lines
     assert any("at least 2 foretold, 0 recorded" in line for line in lines)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from agent.core.model import Body
 from agent.core.promise import PathRecord, Verdict
 
-REHEARSAL_FORMAT = "trapeze.dev/rehearsal/v1"
+REHEARSAL_FORMAT: Final = "trapeze.dev/rehearsal/v1"
 
 
 @dataclass(frozen=True)
