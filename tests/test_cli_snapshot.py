@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import jsonschema
 import pytest
 
 from agent import build
+from agent.core.model import Body
 from agent.settings import Settings
+from agent.shell.snapshot import FORMAT
 from agent.shell.tick import Tools
 from tests.cli_place import Place, Run
 from tests.shell.releases import ingress, namespace, web
@@ -23,6 +26,27 @@ kind: Secret
 metadata: {name: key, namespace: front}
 stringData: {password: %s}
 """
+
+
+WEB: Body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "front"}}
+SERVED: Body = {
+    "group": "",
+    "kind": "Service",
+    "versions": ["v1"],
+    "plural": "services",
+    "namespaced": True,
+    "verbs": ["list"],
+}
+
+
+def listed(item: object) -> Body:
+    return {"group": "", "kind": "Service", "namespace": "front", "items": [item], "error": ""}
+
+
+def stored(**parts: object) -> bytes:
+    """The file of a snapshot, with these parts in place of good ones."""
+    whole = {"format": FORMAT, "taken": 1e9, "resources": [SERVED], "failed": {}, "reads": [listed(WEB)]}
+    return json.dumps(whole | parts).encode()
 
 
 @pytest.fixture
@@ -103,6 +127,16 @@ def test_base_and_live_together_are_refused(trapeze: Run) -> None:
         (b'{"format":"trapeze.dev/snapshot/v9"}', "is no snapshot"),
         (b'{"format":"trapeze.dev/snapshot/v1","taken":1}', "is damaged"),
         (b"\x1f\x8bshort", "cannot be read"),
+        (gzip.compress(b"{}", mtime=0)[:10] + b"\xff" * 20, "cannot be read"),
+        (stored(taken="soon"), "damaged: taken: input should be a valid number"),
+        (stored(taken=1e300), "damaged: taken: input should be less than"),
+        (stored(failed="all"), "damaged: failed: input should be a valid dictionary"),
+        (stored(resources=[{**SERVED, "verbs": "list"}]), "damaged: resources.0.verbs: "),
+        (stored(resources=[{**SERVED, "versions": []}]), "damaged: resources.0.versions: "),
+        (stored(reads=[listed(7)]), "damaged: no object: input should be"),
+        (stored(reads=[listed({"kind": "Service"})]), "damaged: no object: apiVersion: field required"),
+        (stored(reads=[listed({**WEB, "metadata": "web"})]), "damaged: no object: metadata: "),
+        (stored(reads=[listed({**WEB, "kind": "Secret"})]), "Secret front/web stands in the list of Service"),
         (None, "cannot be read"),
     ],
 )

@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.core.model import Body
 from agent.core.promise import PathRecord, Verdict
+from agent.core.stored_shapes import where
 
 REHEARSAL_FORMAT: Final = "trapeze.dev/rehearsal/v1"
+
+
+class _Path(BaseModel):
+    model_config = ConfigDict(strict=True)
+    path: str
+    lowest: list[int | None]
+    is_given_up: bool = Field(alias="givenUp")
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(strict=True)
+    base: str
+    head: str
+    order: str
+    verdict: Literal["kept", "announced", "stuck", "broken"]
+    paths: list[_Path]
 
 
 @dataclass(frozen=True)
@@ -42,11 +61,11 @@ def prediction_of(answer: Body) -> Prediction:
     if answer.get("format") != REHEARSAL_FORMAT:
         raise ValueError(f"no rehearsal of format {REHEARSAL_FORMAT}: {str(answer.get('format'))[:60]!r}")
     try:
-        lowest = {str(row["path"]): _lowest(row["lowest"]) for row in answer["paths"] if not row["givenUp"]}
-        is_kept = answer["verdict"] != "broken"
-        return Prediction(answer["base"], answer["head"], answer["order"], is_kept, lowest)
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"a rehearsal without {error}") from error
+        told = _Answer.model_validate(answer)
+    except ValidationError as error:
+        raise ValueError(f"a damaged rehearsal: {where(error)}") from error
+    lowest = {path.path: _lowest(path.lowest) for path in told.paths if not path.is_given_up}
+    return Prediction(told.base, told.head, told.order, told.verdict != "broken", lowest)
 
 
 def _lowest(steps: list[int | None]) -> int | None:

@@ -18,6 +18,7 @@ sorts them by version. Values of Secrets are digests under a key that nobody kee
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ from agent.core.promise import Checker, Verdict
 from agent.core.redact import masked_body
 from agent.core.serving import CRD, Routes
 from agent.core.states import Event
+from agent.core.stored_shapes import checked_object
 from agent.core.terms import Terms, from_json
 from agent.errors import SourceError
 
@@ -78,7 +80,7 @@ def read(path: Path) -> Recording:
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             return assemble(_parsed(path, cast("IO[bytes]", file)))
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise SourceError(f"recording {path} cannot be read: {error}") from error
 
 
@@ -101,8 +103,11 @@ def judge(recording: Recording, routes: Routes, terms: Terms | None = None) -> V
 def assemble(lines: Iterable[Line]) -> Recording:
     """The history that lines tell. Raises SourceError where one is no line of a recording."""
     parts = _Parts()
-    for line in lines:
-        parts.take(line)
+    for number, line in enumerate(lines, 1):
+        try:
+            parts.take(line)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise SourceError(f"line {number} of the recording is damaged: {error}") from error
     return parts.whole()
 
 
@@ -120,9 +125,10 @@ class _Parts:
             case {"listed": _, "version": int(version), "items": items}:
                 # The kinds are listed one after another: the first whole state is that of the last list.
                 self.start = max(self.start, version)
-                self.first.update({id_of(body): body for body in items})
+                self.first.update({id_of(body): body for body in map(checked_object, items)})
             case {"event": str(kind), "version": int(version), "time": str(time), "body": body}:
-                self.events.append(Event(version, time, id_of(body), None if kind == DELETED else body))
+                whole = checked_object(body)
+                self.events.append(Event(version, time, id_of(whole), None if kind == DELETED else whole))
             case {"unseen": str(what)}:
                 self.unseen.append(what)
             case {"terms": said}:

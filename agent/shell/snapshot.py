@@ -10,15 +10,19 @@ from __future__ import annotations
 import gzip
 import hashlib
 import secrets
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.core.model import Body, GroupKind
+from agent.core.policy import id_of
 from agent.core.redact import masked_body
+from agent.core.stored_shapes import checked_object, where
 from agent.errors import ClusterError, SourceError
 from agent.shell.cluster import Discovery, Resource
 from agent.shell.observe import Observer, Place
@@ -28,6 +32,37 @@ from agent.shell.tick import Tools
 
 FORMAT: Final = "trapeze.dev/snapshot/v1"
 _PACKED: Final = b"\x1f\x8b"
+_LAST_MOMENT: Final = 253_402_300_799
+"""The end of the year 9999 in epoch seconds, after which there is no date to show."""
+
+
+class _Stored(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class _StoredResource(_Stored):
+    group: str
+    kind: str = Field(min_length=1)
+    versions: list[str] = Field(min_length=1)
+    plural: str = Field(min_length=1)
+    namespaced: bool
+    verbs: list[str]
+
+
+class _StoredRead(_Stored):
+    group: str
+    kind: str = Field(min_length=1)
+    namespace: str
+    items: list[Any]
+    error: str
+
+
+class _StoredSnapshot(_Stored):
+    format: str
+    taken: float = Field(ge=0, le=_LAST_MOMENT)
+    resources: list[_StoredResource]
+    failed: dict[str, str]
+    reads: list[_StoredRead]
 
 
 class Read(NamedTuple):
@@ -97,7 +132,7 @@ def read(path: Path) -> Snapshot:
         data = path.read_bytes()
         text = gzip.decompress(data) if data.startswith(_PACKED) else data
         value = orjson.loads(text)
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise SourceError(f"snapshot {path} cannot be read: {error}") from error
     told = value.get("format") if isinstance(value, dict) else None
     if told != FORMAT:
@@ -105,22 +140,33 @@ def read(path: Path) -> Snapshot:
             f"{path} is no snapshot of format {FORMAT}; take one with `trapeze snapshot {path}`"
         )
     try:
-        return _snapshot(value, hashlib.sha256(text).hexdigest())
-    except (KeyError, TypeError) as error:
-        raise SourceError(f"snapshot {path} is damaged: {type(error).__name__}: {error}") from error
+        return _snapshot(_StoredSnapshot.model_validate(value), hashlib.sha256(text).hexdigest())
+    except ValidationError as error:
+        raise SourceError(f"snapshot {path} is damaged: {where(error)}") from error
+    except ValueError as error:
+        raise SourceError(f"snapshot {path} is damaged: {error}") from error
 
 
-def _snapshot(value: Mapping[str, Any], digest: str) -> Snapshot:
-    resources = [_resource(row) for row in value["resources"]]
+def _snapshot(value: _StoredSnapshot, digest: str) -> Snapshot:
+    resources = [_resource(row) for row in value.resources]
     return Snapshot(
-        taken=float(value["taken"]),
-        discovery=Discovery({resource.kind: resource for resource in resources}, dict(value["failed"])),
+        taken=value.taken,
+        discovery=Discovery({resource.kind: resource for resource in resources}, value.failed),
         reads={
-            (GroupKind(row["group"], row["kind"]), row["namespace"]): Read(tuple(row["items"]), row["error"])
-            for row in value["reads"]
+            (GroupKind(row.group, row.kind), row.namespace): Read(_items(row), row.error)
+            for row in value.reads
         },
         digest=digest,
     )
+
+
+def _items(row: _StoredRead) -> tuple[Body, ...]:
+    listed = GroupKind(row.group, row.kind)
+    bodies = tuple(checked_object(item) for item in row.items)
+    strange = next((key for key in map(id_of, bodies) if key.group_kind != listed), None)
+    if strange is not None:
+        raise ValueError(f"{strange} stands in the list of {listed}")
+    return bodies
 
 
 def _resource_json(resource: Resource) -> Body:
@@ -134,7 +180,7 @@ def _resource_json(resource: Resource) -> Body:
     }
 
 
-def _resource(row: Mapping[str, Any]) -> Resource:
-    kind = GroupKind(row["group"], row["kind"])
-    verbs = frozenset(row["verbs"])
-    return Resource(kind, tuple(row["versions"]), row["plural"], is_namespaced=row["namespaced"], verbs=verbs)
+def _resource(row: _StoredResource) -> Resource:
+    kind = GroupKind(row.group, row.kind)
+    verbs = frozenset(row.verbs)
+    return Resource(kind, tuple(row.versions), row.plural, is_namespaced=row.namespaced, verbs=verbs)

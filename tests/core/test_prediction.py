@@ -44,9 +44,11 @@ def test_the_lowest_of_all_steps_is_foretold_for_paths_that_stay() -> None:
     [
         ({}, "no rehearsal of format"),
         ({**ANSWER, "format": "trapeze.dev/plan/v1"}, "no rehearsal of format"),
-        ({"format": ANSWER["format"], "paths": []}, "without 'verdict'"),
-        ({**ANSWER, "paths": [{"path": "x"}]}, "without 'givenUp'"),
-        ({**ANSWER, "paths": 3}, "not iterable"),
+        ({"format": ANSWER["format"], "paths": []}, "base: field required"),
+        ({**ANSWER, "paths": [{"path": "x"}]}, "paths.0.lowest: field required"),
+        ({**ANSWER, "paths": 3}, "paths: input should be a valid list"),
+        ({**ANSWER, "paths": [{"path": "x", "lowest": ["few"], "givenUp": False}]}, "paths.0.lowest.0"),
+        ({**ANSWER, "verdict": "fine"}, "verdict: input should be 'kept'"),
     ],
 )
 def test_what_is_no_rehearsal_is_refused_with_what_it_lacks(answer: dict[str, Any], said: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -239,6 +240,15 @@ def test_a_recording_without_its_end_is_not_whole(cluster: KubeCluster, feed: Fe
             b'{"recording":1}\n{"event":"ADDED","version":"7"}\n',
             "no line of a recording: ['event', 'version']",
         ),
+        (
+            b'{"recording":1}\n{"listed":"Pod","version":1,"items":["web"]}\n',
+            "line 2 of the recording is damaged: no object",
+        ),
+        (
+            b'{"recording":1}\n{"event":"ADDED","version":1,"time":"","body":{"kind":"Pod","metadata":{}}}\n',
+            "line 2 of the recording is damaged: no object: apiVersion: field required",
+        ),
+        (b'{"recording":1}\n{"terms":{"minimum":1}}\n', "line 2 of the recording is damaged: "),
     ],
 )
 def test_a_file_that_is_no_recording_is_named(tmp_path: Path, content: bytes, says: str) -> None:
@@ -253,9 +263,10 @@ def test_a_missing_and_a_damaged_file_are_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"gone\.jsonl cannot be read"):
         read(tmp_path / "gone.jsonl")
     path = tmp_path / "cut.jsonl.gz"
-    path.write_bytes(b"no gzip")
-    with pytest.raises(SourceError, match=r"cut\.jsonl\.gz cannot be read"):
-        read(path)
+    for damaged in (b"no gzip", gzip.compress(b"{}", mtime=0)[:10] + b"\xff" * 20):
+        path.write_bytes(damaged)
+        with pytest.raises(SourceError, match=r"cut\.jsonl\.gz cannot be read"):
+            read(path)
 
 
 def test_a_list_that_fails_at_the_start_leaves_nothing_running(
