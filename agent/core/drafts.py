@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from agent.core.behind import reached
 from agent.core.classify import Facet, FacetKind, classify, facets, pointers_of
@@ -32,6 +33,7 @@ from agent.core.model import (
 )
 from agent.core.passing import passed
 from agent.core.predecessors import leftovers, with_leftovers
+from agent.core.redact import secrets_of
 from agent.core.relabel import with_common
 from agent.core.remnants import remnants, with_parts_of, with_remnants
 from agent.core.replacement.drafting import replaced, why_leaving
@@ -166,8 +168,8 @@ class Drafter:
             fields = (FieldChange(label, live.set_name or ABSENT, self.situation.desired.set_name),)
         parts = facets(fields, manifest.body, live.body, applied, self.situation.policy)
         parts = reached(self.situation, manifest, live, parts)
-        category, reason = classify(parts)
-        change = Change(manifest.id, Action.UPDATE, category, reason, fields)
+        hidden = secrets_of(live.body, manifest.body, *applied)
+        change = Change(manifest.id, Action.UPDATE, *classify(parts), fields, hidden)
         if is_refused_in_place(parts, answer):
             made = replaced(self.situation, self.generation, manifest, live, parts=parts, answer=answer)
             return Draft(change, made, parts)
@@ -185,7 +187,9 @@ class Drafter:
         steps = []
         if adds:
             verb = Verb.WIDEN if moves or takes else Verb.UPDATE
-            category = max((p.category for p in adds if p.removed), key=_severity, default=Category.ADDITIVE)
+            category = max(
+                (p.category for p in adds if p.removed), key=attrgetter("severity"), default=Category.ADDITIVE
+            )
             form = Form.WIDENED if moves or takes else Form.FINAL
             steps.append(replace(self._step(manifest, live, verb, adds, form), category=category))
         if moves:
@@ -214,7 +218,7 @@ class Drafter:
         return Step(
             id=manifest.id,
             verb=verb,
-            category=max((part.category for part in parts), key=_severity),
+            category=max((part.category for part in parts), key=attrgetter("severity")),
             form=form,
             says="; ".join(dict.fromkeys(_said(part, verb) for part in parts)),
             bases=tuple(dict.fromkeys((*former, source))) if keeps_former else (source,),
@@ -294,7 +298,3 @@ def _is_rewritten(part: Facet) -> bool:
 
 
 _NOT_ADDING = (FacetKind.UNION, FacetKind.POINTS, FacetKind.PART, FacetKind.CAPACITY)
-
-
-def _severity(category: Category) -> int:
-    return category.severity

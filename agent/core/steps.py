@@ -147,13 +147,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One object's difference: what is done to it, its worst category and why, field by field."""
+    """One object's difference: what is done to it, its worst category and why, field by field.
+
+    ``secrets`` are values that must not be shown, wherever in the fields they stand.
+    """
 
     id: ObjectId
     action: Action
     category: Category
     reason: str
     fields: tuple[FieldChange, ...] = ()
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 class DryRun(NamedTuple):

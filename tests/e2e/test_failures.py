@@ -80,12 +80,14 @@ def test_new_server_never_ready_mended_by_the_next_release(enterprise_upgrade: U
 
 def test_new_server_lost_before_the_cutover_is_held_again(enterprise_upgrade: Upgrade) -> None:
     upgrade = enterprise_upgrade
-    old, new = upgrade.layout.old_files(), upgrade.layout.new_files()
+    old, new = upgrade.layout.old_files(), upgrade.layout.new_files(never_ready="true")
     upgrade.start(old)
     with upgrade.watching() as watch:
         upgrade.commit(new, "new release")
         upgrade.syncer().tick()
-        upgrade.cluster.wait_ready(NEW, "calico-apiserver")
+        # Between two ticks, so that none can cut over while the new server is ready.
+        turn(upgrade, 0, 1, never_ready=None)
+        wait_ready_pods(upgrade, 2)
         turn(upgrade, 0, 1, never_ready="true")
         wait_ready_pods(upgrade, 0)
         assert "0 of 2 endpoints ready" in reason(upgrade.syncer().tick())
