@@ -1,4 +1,4 @@
-"""What people decide: ``pin``, ``rollback``, ``unpin``, ``suspend``, ``resume``, ``approve`` and the like.
+"""What people decide: ``pin``, ``rollback``, ``suspend``, ``approve``, ``revoke`` and the like.
 
 Each is written into the ledger with who, when and why; the next tick goes by it.
 """
@@ -156,6 +156,27 @@ def override(
     situation, plan = syncer.considered()
     binding = binding_of(situation, deciding.step_named(plan, step))
     return _told(set_name, decider.decide(lambda _: deciding.override(plan, step, gate, binding, reason)))
+
+
+@app.command()
+def revoke(
+    set_name: SetNamed,
+    step: StepNamed,
+    reason: ReasonOption = "",
+    config: ConfigOption = DEFAULT,
+    kubeconfig: KubeconfigOption = None,
+    context: ContextOption = None,
+) -> int:
+    """Take back the approvals and overrides of a step.
+
+    What was done by them stays done.
+    """
+    return _simple(
+        set_name,
+        lambda ledger, why: deciding.revoke(ledger, step, why),
+        reason,
+        (config, kubeconfig, context),
+    )
 
 
 _Where = tuple[Path, Path | None, str | None]

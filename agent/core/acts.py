@@ -1,7 +1,7 @@
 """What people decided about a set, in order: the ledger keeps it, the plan goes by it.
 
-An act is never changed: a later one lifts it (``unpin`` a pin, ``resume`` a suspension), or what it is bound
-to goes by. So the same list tells what holds now and what happened.
+An act is never changed: a later one lifts it (``unpin`` a pin, ``resume`` a suspension, ``revoke`` what was
+approved or overridden), or what it is bound to goes by. So the same list tells what holds and what happened.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ class ActKind(Enum):
     RESUME = "resume"
     APPROVE = "approve"
     OVERRIDE = "override"
+    REVOKE = "revoke"
+    """Takes back every approval and override of one step."""
     AGREE = "agree"
     """Members that were rebuilt or adopted are the set's own: they may be pruned like any other."""
     ADOPT = "adopt"
@@ -38,7 +40,7 @@ class Act:
 
     ``generation`` and ``revision`` are what a pin, a rollback or an abort goes to. An approval or an override
     is bound to ``step`` (its key), the object's ``uid`` and the ``digest`` of what the step does; an
-    override opens one ``gate``.
+    override opens one ``gate``. A revocation has the ``step`` alone.
     """
 
     kind: ActKind
@@ -65,6 +67,17 @@ def pinned(acts: Iterable[Act]) -> Act | None:
 def suspended(acts: Iterable[Act]) -> Act | None:
     """The suspension that holds now, or None."""
     return _last(acts, {ActKind.SUSPEND}, ActKind.RESUME)
+
+
+def standing(acts: Iterable[Act]) -> tuple[Act, ...]:
+    """The approvals and overrides that nobody revoked since; whether each still fits its step is not told."""
+    found: list[Act] = []
+    for act in acts:
+        if act.kind is ActKind.REVOKE:
+            found = [one for one in found if one.step != act.step]
+        elif act.step:
+            found.append(act)
+    return tuple(found)
 
 
 def with_act(acts: tuple[Act, ...], act: Act) -> tuple[Act, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from agent.core.acts import Act, ActKind, pinned, suspended
+from agent.core.acts import Act, ActKind, pinned, standing, suspended
 from agent.core.ledger import Generation, GenerationState, How, Ledger
 from agent.core.levers import APPROVABLE, NEVER_OVERRIDDEN
 from agent.core.stamps import digest_of
@@ -84,6 +84,17 @@ def override(plan: Plan, key: str, name: str, binding: tuple[str, str], reason: 
         raise ConfigError(f"the gate {name} cannot be overridden: {_reason_of(step, name)}")
     uid, digest = binding
     return replace(_act(ActKind.OVERRIDE, reason), step=key, uid=uid, digest=digest, gate=name)
+
+
+def revoke(ledger: Ledger, key: str, reason: str) -> Act:
+    """Take back what was approved or overridden of the step of this key; what was done by it stays done."""
+    steps = {act.step for act in standing(ledger.acts)}
+    if key not in steps:
+        listed = ", ".join(f"'{step}'" for step in sorted(steps)) or "none"
+        raise ConfigError(
+            f"nothing of '{key}' was approved or overridden; approved or overridden are: {listed}"
+        )
+    return replace(_act(ActKind.REVOKE, reason), step=key)
 
 
 def agree(ledger: Ledger, reason: str) -> Act:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from agent.core.acts import Act, ActKind, suspended
+from agent.core.acts import Act, ActKind, standing, suspended
 from agent.core.ledger import How
 from agent.core.model import COMMIT_ANNOTATION, GENERATION_LABEL, Body
 from agent.core.redact import SECRETS
@@ -65,7 +65,7 @@ def _pulled(situation: Situation, step: Step) -> Step:
     gates = [*step.gates, *_own_gates(situation, step)]
     if all(gate.is_open for gate in gates):
         return replace(step, gates=tuple(gates))
-    acts = [act for act in situation.ledger.acts if act.step == step.key]
+    acts = [act for act in standing(situation.ledger.acts) if act.step == step.key]
     binding = binding_of(situation, step) if acts else ("", "")
     return replace(step, gates=tuple(_judged(situation, step, gate, acts, binding) for gate in gates))
 

@@ -97,4 +97,4 @@ def test_three_forms() -> None:
     assert shown["names"][0]["objects"] == [
         {"group": "apps", "kind": "Deployment", "namespace": "shop", "name": "web"}
     ]
-    assert (shown["there"], shown["named_by"][0]["holder"]["kind"]) == (True, "Ingress")
+    assert (shown["there"], shown["namedBy"][0]["holder"]["kind"]) == (True, "Ingress")

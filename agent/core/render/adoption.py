@@ -22,7 +22,7 @@ def adoption_text(found: Sequence[Adoptee]) -> str:
 
 
 def adoption_json(found: Sequence[Adoptee]) -> Body:
-    """Each object, and each declared field that has a manager."""
+    """Each object, and each declared field that has a manager (docs/adoption.schema.json)."""
     return {
         "format": ADOPTION_FORMAT,
         "objects": [

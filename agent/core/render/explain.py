@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from agent.core.explain import Explanation, Link
 from agent.core.render.escape import code
 from agent.core.render.words import printable
+
+EXPLANATION_FORMAT: Final = "trapeze.dev/explanation/v1"
 
 
 def explained(found: Explanation) -> str:
@@ -32,7 +34,7 @@ def explained_markdown(found: Explanation) -> str:
 
 
 def explained_json(found: Explanation) -> Any:
-    """The same for programs: ``id``, ``there``, ``names`` and ``named_by`` with ids, paths and notes."""
+    """The same for programs (docs/explanation.schema.json)."""
 
     def shown(link: Link) -> dict[str, Any]:
         return {
@@ -45,10 +47,11 @@ def explained_json(found: Explanation) -> Any:
         }
 
     return {
+        "format": EXPLANATION_FORMAT,
         "id": found.id._asdict(),
         "there": found.is_there,
         "names": [shown(link) for link in found.names],
-        "named_by": [shown(link) for link in found.named_by],
+        "namedBy": [shown(link) for link in found.named_by],
     }
 
 

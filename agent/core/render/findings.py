@@ -51,7 +51,7 @@ def findings_text(checked: Sequence[Checked], objects: int) -> str:
 
 
 def findings_json(checked: Sequence[Checked], objects: int) -> Body:
-    """The same for programs."""
+    """The same for programs (docs/findings.schema.json)."""
     return {
         "format": FINDINGS_FORMAT,
         "objects": objects,

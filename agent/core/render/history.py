@@ -42,7 +42,7 @@ def history_markdown(ledgers: Sequence[Ledger]) -> str:
 
 
 def history_json(ledgers: Sequence[Ledger]) -> Body:
-    """The same facts, times in epoch seconds."""
+    """The same facts, times in epoch seconds (docs/history.schema.json)."""
     return {"format": HISTORY_FORMAT, "sets": [_set_json(ledger) for ledger in ledgers]}
 
 

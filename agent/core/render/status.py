@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from agent.core.acts import Act, pinned, suspended
+from agent.core.acts import Act, pinned, standing, suspended
 from agent.core.ledger import Generation, GenerationState, How, Ledger
 from agent.core.ledger_items import act_json, generation_json
 from agent.core.model import Body
@@ -65,7 +65,7 @@ def status_markdown(ledgers: Sequence[Ledger], now: float) -> str:
 
 
 def status_json(ledgers: Sequence[Ledger]) -> Body:
-    """The same facts with times in epoch seconds, and what people decided.
+    """The same facts with times in epoch seconds, and what people decided (docs/status.schema.json).
 
     ``unproven`` counts members that were adopted or rebuilt and may not be pruned yet.
     """
@@ -82,7 +82,7 @@ def _set_json(ledger: Ledger) -> Body:
         "unproven": sum(entry.how is not How.MADE for entry in ledger.entries.values()),
         "suspended": _act_json(suspended(ledger.acts)),
         "pinned": _act_json(pinned(ledger.acts)),
-        "approvals": [act_json(act) for act in ledger.acts if act.step],
+        "approvals": [act_json(act) for act in standing(ledger.acts)],
         "holds": [
             {"step": step, "since": hold.since, "reason": hold.reason} for step, hold in ledger.holds.items()
         ],
