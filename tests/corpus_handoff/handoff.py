@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -11,6 +12,7 @@ from pathlib import Path
 from agent.core.kinds import crd_kinds
 from agent.core.ledger import GenerationState
 from agent.core.model import SET_LABEL, Body, ObjectId
+from agent.core.prediction import Prediction, prediction_of
 from agent.core.promise import Verdict
 from agent.core.serving import Routes
 from agent.core.steps import NEEDS_A_PERSON, Plan, Step
@@ -22,6 +24,7 @@ from agent.shell.recording import judge
 from tests.corpus import releases
 from tests.corpus_handoff.probes import carried_by, probes, told_of
 from tests.corpus_live.install import NOT_OURS_TO_SOLVE, Install, is_refusal, reasons
+from tests.e2e.command import trapeze
 from tests.rig.cluster import Cluster
 from tests.rig.resources import all_resources
 from tests.rig.sampler import Result, Sampler
@@ -51,10 +54,11 @@ class Came:
     ``held`` are the steps that only a person can let go, with the reason; ``allowed`` the objects whose
     downtime the plan announced, and a person allowed. ``verdict`` forgives what that interrupts,
     ``interrupted`` counts the states in which it was. ``samples`` are of requests sent meanwhile,
-    ``announced`` the names of those that the downtime may cost.
+    ``announced`` the names of those that the downtime may cost. ``foretold`` is what a rehearsal says of it.
     """
 
     verdict: Verdict
+    foretold: Prediction
     interrupted: int
     samples: Result
     announced: frozenset[str]
@@ -101,7 +105,7 @@ class Handoff(Install):
 
         ``first`` is done in the recording, before the sync.
         """
-        before = self.wanted()
+        before, base = self.wanted(), self.commit
         self.version = version
         self.make_namespaces()
         coming = self._served(version)
@@ -124,6 +128,7 @@ class Handoff(Install):
         held = tuple(f"{step.key}: {reasons(step)}" for step in plan.steps if _needs_a_person(step))
         return Came(
             verdict=judge(recording, routes, forgiving),
+            foretold=self._foretold(base),
             interrupted=judge(recording, routes, terms).broken_states if paths else 0,
             samples=sampler.result if isinstance(sampler, Sampler) else Result((), ()),
             announced=told_of(asked, paths),
@@ -132,6 +137,16 @@ class Handoff(Install):
             leftovers=() if held else tuple(self._leftovers()),
             seconds=seconds,
         )
+
+    def _foretold(self, base: str) -> Prediction:
+        """What `trapeze rehearse` says of the way from ``base``, as far as a plain history goes."""
+        config = self.folder / "trapeze.yaml"
+        config.write_text(json.dumps(self.raw))
+        words = ("--base", base, "--head", self.commit, "--budget", "1", "--seconds", "600")
+        done = trapeze(config, "rehearse", *words, "--output", "json", timeout=900)
+        if not done.stdout:
+            raise AssertionError(done.stderr)
+        return prediction_of(json.loads(done.stdout))
 
     def _with_what_is_announced(self) -> tuple[Plan, frozenset[ObjectId]]:
         """To the end, with every downtime allowed that the plan asks a person for; of which objects."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from agent.core.prediction import differences
 from tests.corpus_handoff.handoff import Came
 
 BUILD = Path(__file__).parents[2] / "build"
@@ -18,6 +19,8 @@ TITLES = (
     "lost as announced",
     "paths",
     "lowest",
+    "lowest foretold",
+    "otherwise than foretold",
     "downtime allowed",
     "held for a person",
     "leftovers",
@@ -42,6 +45,8 @@ def note(upgrade: str, came: Came) -> None:
         came.samples.lost - len(came.lost),
         len(verdict.paths),
         f"{lowest[0]} of {lowest[1]}" if lowest else "",
+        min((count for count in came.foretold.lowest.values() if count is not None), default=""),
+        "; ".join(map(str, differences(verdict, came.foretold))),
         ", ".join(came.allowed),
         "; ".join(came.held)[:300],
         len(came.leftovers),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.core.prediction import differences
 from tests.corpus.releases import Pair, pairs
 from tests.corpus_handoff.handoff import Handoff
 from tests.corpus_handoff.table import note
@@ -47,7 +48,7 @@ UPGRADES = [
 ]
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("pair", UPGRADES)
 def test_an_upgrade_forward_and_back(
     control_plane: ControlPlane, request: pytest.FixtureRequest, tmp_path: Path, pair: Pair
@@ -63,6 +64,7 @@ def test_an_upgrade_forward_and_back(
                 assert [str(one) for one in (*came.verdict.broken, *came.verdict.unseen)] == []
                 assert came.lost == []
                 assert came.leftovers == ()
+                assert differences(came.verdict, came.foretold) == ()
     finally:
         control_plane.check()
         request.config.stash[BASELINE].restore(control_plane.api)
