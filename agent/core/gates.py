@@ -271,12 +271,15 @@ class Gates:
 
     def traced(self, users: Iterable[str]) -> Iterator[str]:
         """Users without a trace hold until every other thing that leaves has gone."""
-        workloads = [key for key in self.leaving if self._makes_pods(key)]
         for user in users:
             if not user.endswith("(leaves no trace)"):
                 yield user
-            elif workloads:
-                yield f"{user}; waits for {workloads[0]} to go"
+            elif self._leaving_workloads:
+                yield f"{user}; waits for {self._leaving_workloads[0]} to go"
+
+    @cached_property
+    def _leaving_workloads(self) -> tuple[ObjectId, ...]:
+        return tuple(key for key in sorted(self.leaving) if self._makes_pods(key))
 
     def _makes_pods(self, key: ObjectId) -> bool:
         obj = self.situation.live.get(key)

@@ -6,13 +6,12 @@ and path). A fact about a kind that is not in a table is not known here.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
-from typing import Any, Final
+from functools import cached_property, lru_cache
+from typing import Any, Final, TypeVar
 
 import cel
 from pydantic import ValidationError
@@ -27,6 +26,8 @@ from agent.core.table_replacements import ReplacementRow
 from agent.core.table_row import Row
 from agent.core.tables import PassingRow, Placed, RowT, UnblockingRow
 from agent.errors import ConfigError
+
+T = TypeVar("T")
 
 PODS: Final = GroupKind("", "Pod")
 """The kind of a target that names pods by their labels."""
@@ -45,8 +46,13 @@ def group_kind(text: str) -> GroupKind:
 
 def group_kind_of(body: Body) -> GroupKind:
     """The kind of a body, without its version."""
-    group, slash, _ = str(body.get("apiVersion", "")).partition("/")
-    return GroupKind(group if slash else "", str(body.get("kind", "")))
+    return _group_kind(str(body.get("apiVersion", "")), str(body.get("kind", "")))
+
+
+@lru_cache(maxsize=4096)
+def _group_kind(api_version: str, kind: str) -> GroupKind:
+    group, slash, _ = api_version.partition("/")
+    return GroupKind(group if slash else "", kind)
 
 
 def id_of(body: Body) -> ObjectId:
@@ -113,6 +119,17 @@ class Policy:
     def with_schemas(self, schemas: Mapping[GroupKind, Schema]) -> Policy:
         """The same with what schemas say of their kinds, over what the tables say of lists."""
         return replace(self, schemas={**self.schemas, **schemas}, _by_kind={}) if schemas else self
+
+    def recalled(self, what: str, body: Body, work: Callable[[Body, Policy], T]) -> T:
+        """What ``work`` makes of a body by these tables: done once where ``known`` keeps it, else anew."""
+        if self.known is None:
+            return work(body, self)
+        found = self.known.get((what, id(body)))
+        if found is None:
+            # The body is kept with what was made of it: its address is its name here.
+            found = self.known[what, id(body)] = (body, work(body, self))
+        made: T = found[1]
+        return made
 
     def of(self, kind: GroupKind) -> KindPolicy:
         """All that the tables say of this kind; the rows of ``*`` for a kind that they do not name."""
@@ -254,14 +271,6 @@ def _field(body: Any, path: str) -> Any:
     for part in parse_pattern(path):
         body = body.get(part) if isinstance(body, dict) else None
     return body
-
-
-def schema_text() -> str:
-    """The JSON Schema of a policy file, as published in docs/policy.schema.json."""
-    schema = tables.Tables.model_json_schema()
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "Trapeze policy tables"
-    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
 def _checked(name: str, content: Any) -> list[tuple[str, tuple[Row, ...]]]:

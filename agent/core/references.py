@@ -27,14 +27,7 @@ Objects: TypeAlias = Mapping[ObjectId, Body]
 
 def uses(body: Body, policy: Policy) -> tuple[Reference, ...]:
     """Everything that an object names, in the order of the tables (pointers included)."""
-    if policy.known is None:
-        return _uses(body, policy)
-    found = policy.known.get(("uses", id(body)))
-    if found is None:
-        # The body is kept with what it names: its address is its name here.
-        found = policy.known["uses", id(body)] = (body, _uses(body, policy))
-    references: tuple[Reference, ...] = found[1]
-    return references
+    return policy.recalled("uses", body, _uses)
 
 
 def _uses(body: Body, policy: Policy) -> tuple[Reference, ...]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from agent.core.fields import find
 from agent.core.kinds import CRD
-from agent.core.model import Desired, Finding, Manifest, ObjectId, path_text
+from agent.core.model import Body, Desired, Finding, Manifest, ObjectId, path_text
 from agent.core.normalize import duplicates
-from agent.core.policy import Policy
+from agent.core.policy import Policy, group_kind_of
 from agent.core.schemas import defined
 from agent.core.situation import Situation
 from agent.core.validation.problem import Problem, raw_path
@@ -50,14 +50,17 @@ def _without_misshapen(situation: Situation) -> Situation:
 
 def misshapen(manifest: Manifest, policy: Policy) -> Problem | None:
     """The first field that is no map, or no list, where the tables say that it is one."""
-    kind = policy.of(manifest.id.group_kind)
+    return policy.recalled("misshapen", manifest.body, _misshapen)
+
+
+def _misshapen(body: Body, policy: Policy) -> Problem | None:
+    kind = policy.of(group_kind_of(body))
     for placed in kind.shapes:
-        for path, value in find(manifest.body, placed.pattern, kind.rules):
+        for path, value in find(body, placed.pattern, kind.rules):
             wanted = dict if placed.row.type == "map" else list
             if value is not None and not isinstance(value, wanted):
-                remedy = f"write it as {manifest.id.kind} has it; the API server refuses it"
-                at = raw_path(path, manifest.body)
-                return Problem("shape", at, f"is no {placed.row.type}", remedy)
+                remedy = f"write it as {body['kind']} has it; the API server refuses it"
+                return Problem("shape", raw_path(path, body), f"is no {placed.row.type}", remedy)
     return None
 
 
@@ -66,13 +69,16 @@ def twice(manifest: Manifest, policy: Policy) -> Problem | None:
 
     Source: kubernetes.io/docs/reference/using-api/server-side-apply (keys of a map list are unique).
     """
-    paths = list(duplicates(manifest.body, policy))
+    return policy.recalled("twice", manifest.body, _twice)
+
+
+def _twice(body: Body, policy: Policy) -> Problem | None:
+    paths = list(duplicates(body, policy))
     if not paths:
         return None
     told = ", ".join(map(path_text, paths))
     remedy = "keep one of the two: of entries with one key the server takes none"
-    at = raw_path(paths[0], manifest.body)
-    return Problem("twice", at, "stands twice in its list", remedy, where=told)
+    return Problem("twice", raw_path(paths[0], body), "stands twice in its list", remedy, where=told)
 
 
 def _refused(desired: Desired, policy: Policy) -> Iterator[tuple[ObjectId, Finding]]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from agent.core.budget import Budget
 from agent.core.health import HealthRules
 from agent.core.ledger import Ledger
-from agent.core.model import Body, Desired, Finding, Live, ObjectId
+from agent.core.model import Body, Desired, Finding, Live, LiveObject, ObjectId
 from agent.core.neighbours import Neighbours
 from agent.core.policy import Policy
 from agent.core.references import Graph
@@ -91,6 +91,11 @@ class Rules:
     is_absent: bool = False
 
 
+def owners_of(body: Body) -> tuple[Body, ...]:
+    """The ownerReferences of an object."""
+    return tuple((body.get("metadata") or {}).get("ownerReferences") or ())
+
+
 @dataclass(frozen=True)
 class Situation:
     """The input of ``make_plan``. ``applied`` are, for each member, the bodies of its ledger bases.
@@ -122,6 +127,15 @@ class Situation:
     def workloads(self) -> Workloads:
         """Pods and workloads of the observation."""
         return Workloads(self.live, self.policy)
+
+    @cached_property
+    def owned(self) -> Mapping[str, tuple[LiveObject, ...]]:
+        """What ownerReferences own, by the uid of the owner."""
+        found: dict[str, list[LiveObject]] = {}
+        for obj in self.live.objects.values():
+            for ref in owners_of(obj.body):
+                found.setdefault(str(ref.get("uid")), []).append(obj)
+        return {uid: tuple(objs) for uid, objs in found.items()}
 
     @cached_property
     def live_graph(self) -> Graph:

@@ -10,12 +10,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from agent.core.gates import EVERYTHING, gate
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
-from agent.core.situation import Situation
+from agent.core.situation import Situation, owners_of
 from agent.core.steps import Gate, GateState
 
 PROTECT: Final = "trapeze.dev/protect"
@@ -70,8 +70,8 @@ def foreign_owner(situation: Situation, live: LiveObject) -> str:
 
     Owners that Git itself wrote into the object make nobody else its owner.
     """
-    owners = list(_owners(live.body))
-    if not owners or any(True for body in _applied(situation, live) for _ in _owners(body)):
+    owners = list(owners_of(live.body))
+    if not owners or any(True for body in _applied(situation, live) for _ in owners_of(body)):
         return ""
     members = {obj.uid for key in situation.ledger.entries if (obj := situation.live.get(key)) is not None}
     others = [ref for ref in owners if ref.get("uid") not in members]
@@ -97,23 +97,15 @@ def _owning(situation: Situation, live: LiveObject, leaving: frozenset[ObjectId]
 def _collected(situation: Situation, uid: str, going: frozenset[str]) -> Iterator[LiveObject]:
     """What garbage collection takes along: objects whose every owner goes, and what those own in turn."""
     lost = {uid}
-    owned = _by_owner(situation)
+    owned = situation.owned
     waiting = [uid]
     while waiting:
         for obj in owned.get(waiting.pop(), ()):
-            uids = {str(ref.get("uid")) for ref in _owners(obj.body)}
+            uids = {str(ref.get("uid")) for ref in owners_of(obj.body)}
             if obj.uid not in lost and uids <= lost | going:
                 lost.add(obj.uid)
                 waiting.append(obj.uid)
                 yield obj
-
-
-def _by_owner(situation: Situation) -> Mapping[str, list[LiveObject]]:
-    owned: dict[str, list[LiveObject]] = {}
-    for obj in situation.live.objects.values():
-        for ref in _owners(obj.body):
-            owned.setdefault(str(ref.get("uid")), []).append(obj)
-    return owned
 
 
 def _stays(situation: Situation, obj: LiveObject, leaving: frozenset[ObjectId]) -> bool:
@@ -121,10 +113,6 @@ def _stays(situation: Situation, obj: LiveObject, leaving: frozenset[ObjectId]) 
     if obj.id in situation.desired.manifests:
         return True
     return obj.id not in leaving and bool(situation.neighbours.keeping(obj.id))
-
-
-def _owners(body: Body) -> Iterator[Body]:
-    yield from (body.get("metadata") or {}).get("ownerReferences") or ()
 
 
 def strays(situation: Situation) -> Iterator[str]:

@@ -11,7 +11,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from agent.core.model import Body, GroupKind, ObjectId
-from agent.core.policy import TABLES_OF_OTHERS, Policy, group_kind_of, id_of, schema_text
+from agent.core.policy import TABLES_OF_OTHERS, Policy, group_kind_of, id_of
+from agent.core.table_schema import schema_text
 from agent.errors import ConfigError
 from agent.shell.policies import load_policy, read_tables, shipped_folder
 from tests.core.casefiles import shipped
@@ -142,7 +143,9 @@ def test_identity_of_bodies() -> None:
 
 def test_published_schema_is_up_to_date_and_fits_the_shipped_tables() -> None:
     published = SCHEMA.read_text(encoding="utf-8")
-    assert published == schema_text(), "write agent.core.policy.schema_text() to docs/policy.schema.json"
+    assert published == schema_text(), (
+        "write agent.core.table_schema.schema_text() to docs/policy.schema.json"
+    )
     for file in sorted(shipped_folder().glob("*.yaml")):
         content = YAML(typ="safe").load(file.read_text(encoding="utf-8"))
         if not TABLES_OF_OTHERS & content.keys():
