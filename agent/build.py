@@ -107,7 +107,7 @@ def recorded(
         return
     watched = watched_cluster_of(settings)
     with Recorder(watched, kinds_to_record(watched.discover(), tools.policy), file) as recorder:
-        yield Announcer(recorder, tools, source_of(settings, config), config.name).announce
+        yield Announcer(recorder, tools, source_of(settings, config), config.name, config.rules).announce
 
 
 def watched_cluster_of(settings: Settings) -> Cluster:

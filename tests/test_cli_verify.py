@@ -122,3 +122,24 @@ def test_a_recording_is_never_overwritten(place: Place, trapeze: Run) -> None:
     ran = trapeze("sync", "--record", file)
     assert (ran.code, ran.out) == (1, "")
     assert file in ran.err
+
+
+RECREATED = web("blue").replace("  replicas: 2\n", "  replicas: 2\n  strategy: {type: Recreate}\n")
+ALLOWED = {"repo": "repo", "ref": "main", "path": ".", "allow_downtime": ["Deployment front/blue"]}
+
+
+def test_downtime_that_a_person_allowed_is_foretold_as_announced_and_held_against_nobody(
+    place: Place, trapeze: Run
+) -> None:
+    place.config(ALLOWED)
+    place.repo.commit({**BLUE, "b.yaml": RECREATED})
+    assert trapeze("sync", "--until-done").code == 0
+    place.repo.commit({"b.yaml": RECREATED.replace("standin/http:1", "standin/http:2")})
+    base = place.repo.git("rev-parse", "main~1")
+    foretold = trapeze("rehearse", "--base", base, "--budget", "50", "-o", "json")
+    assert json.loads(foretold.out)["verdict"] == "announced"
+    assert "Ingress front/front [shop.example /] may be interrupted: the downtime is allowed" in foretold.out
+    (place.folder / "foretold.json").write_text(foretold.out, encoding="utf-8")
+    assert trapeze("sync", "--until-done", "--record", "moves.jsonl.gz").code == 0
+    ran = trapeze("verify", "moves.jsonl.gz", "--predicted", "foretold.json")
+    assert (ran.code, ran.err) == (0, ""), ran.out

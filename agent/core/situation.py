@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -91,7 +91,12 @@ class Rules:
     is_absent: bool = False
 
 
-def owners_of(body: Body) -> tuple[Body, ...]:
+def is_named(object_id: ObjectId, names: Collection[str]) -> bool:
+    """Whether ``names`` (``Kind namespace/name``, ``Kind.group``, ``Kind``) has this object or its kind."""
+    return not {str(object_id), str(object_id.group_kind), object_id.kind}.isdisjoint(names)
+
+
+def owner_references(body: Body) -> tuple[Body, ...]:
     """The ownerReferences of an object."""
     return tuple((body.get("metadata") or {}).get("ownerReferences") or ())
 
@@ -133,7 +138,7 @@ class Situation:
         """What ownerReferences own, by the uid of the owner."""
         found: dict[str, list[LiveObject]] = {}
         for obj in self.live.objects.values():
-            for ref in owners_of(obj.body):
+            for ref in owner_references(obj.body):
                 found.setdefault(str(ref.get("uid")), []).append(obj)
         return {uid: tuple(objs) for uid, objs in found.items()}
 
@@ -156,7 +161,3 @@ class Situation:
         bodies = [obj.body for key, obj in self.live.objects.items() if key not in leaving]
         bodies += [manifest.body for manifest in self.desired.manifests.values()]
         return frozenset(key for body in bodies for key in scaled_by(body, self.policy))
-
-    def is_allowed(self, object_id: ObjectId, allowed: frozenset[str]) -> bool:
-        """Whether the configuration names this object or its whole kind."""
-        return bool({str(object_id), str(object_id.group_kind), object_id.kind} & allowed)

@@ -15,7 +15,7 @@ from typing import Final
 
 from agent.core.gates import EVERYTHING, gate
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
-from agent.core.situation import Situation, owners_of
+from agent.core.situation import Situation, owner_references
 from agent.core.steps import Gate, GateState
 
 PROTECT: Final = "trapeze.dev/protect"
@@ -70,8 +70,8 @@ def foreign_owner(situation: Situation, live: LiveObject) -> str:
 
     Owners that Git itself wrote into the object make nobody else its owner.
     """
-    owners = list(owners_of(live.body))
-    if not owners or any(True for body in _applied(situation, live) for _ in owners_of(body)):
+    owners = list(owner_references(live.body))
+    if not owners or any(True for body in _applied(situation, live) for _ in owner_references(body)):
         return ""
     members = {obj.uid for key in situation.ledger.entries if (obj := situation.live.get(key)) is not None}
     others = [ref for ref in owners if ref.get("uid") not in members]
@@ -101,7 +101,7 @@ def _collected(situation: Situation, uid: str, going: frozenset[str]) -> Iterato
     waiting = [uid]
     while waiting:
         for obj in owned.get(waiting.pop(), ()):
-            uids = {str(ref.get("uid")) for ref in owners_of(obj.body)}
+            uids = {str(ref.get("uid")) for ref in owner_references(obj.body)}
             if obj.uid not in lost and uids <= lost | going:
                 lost.add(obj.uid)
                 waiting.append(obj.uid)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from agent.core.interruption import interrupting
 from agent.core.model import Body, ObjectId
 from agent.core.serving import Routes
+from agent.core.situation import Rules
 from agent.core.terms import Terms
 from agent.shell.recorder import Recorder
 from agent.shell.set_source import SetSource
@@ -13,9 +15,12 @@ from agent.shell.tick import Tools
 class Announcer:
     """Puts the terms of one set's handoff into a recording, anew whenever the ref has moved on."""
 
-    def __init__(self, recorder: Recorder, tools: Tools, source: SetSource, set_name: str) -> None:
+    def __init__(
+        self, recorder: Recorder, tools: Tools, source: SetSource, set_name: str, rules: Rules
+    ) -> None:
         self._recorder = recorder
         self._source = source
+        self._allowed = rules.allow_downtime
         self._routes = Routes(tools.policy, tools.health)
         self._kinds = tools.kinds.extended(tools.cluster.discover().kinds)
         last = tools.store.load(set_name)[0].last_in_service
@@ -26,7 +31,9 @@ class Announcer:
         """Say what the revision that is desired now does without. Raises SourceError."""
         commit = self._source.resolve()
         if commit != self._told:
-            self._recorder.announce(Terms.between(self._base, self._bodies(commit), self._routes))
+            wanted = self._bodies(commit)
+            terms = Terms.between(self._base, wanted, self._routes)
+            self._recorder.announce(interrupting(terms, self._base, wanted, self._allowed, self._routes))
             self._told = commit
 
     def _bodies(self, commit: str) -> dict[ObjectId, Body]:

@@ -142,3 +142,17 @@ def test_an_aggregated_role_follows_its_labels(bench: Bench) -> None:
     bench.until("the rule arrives", lambda: bench.must(whole).get("rules") == [rule])
     bench.delete_soon(part)
     bench.until("the rule goes", lambda: not bench.must(whole).get("rules"))
+
+
+def test_rules_that_were_gathered_stay_when_their_declaration_goes(bench: Bench) -> None:
+    label = {"example.dev/aggregate": "kept"}
+    rule = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+    bench.apply(
+        named(f"{RBAC}/v1", "ClusterRole", "part", rules=[rule])
+        | {"metadata": {"name": "part", "labels": label}}
+    )
+    whole = named(f"{RBAC}/v1", "ClusterRole", "whole")
+    whole["aggregationRule"] = {"clusterRoleSelectors": [{"matchLabels": label}]}
+    bench.apply({**whole, "rules": []})
+    bench.until("the rule arrives", lambda: bench.must(whole).get("rules") == [rule])
+    assert bench.apply(whole)["rules"] == [rule]

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agent.core.interruption import carried_by
 from agent.core.kinds import crd_kinds
 from agent.core.ledger import GenerationState
 from agent.core.model import SET_LABEL, Body, ObjectId
@@ -22,7 +23,7 @@ from agent.shell.kube import connect
 from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.recording import judge
 from tests.corpus import releases
-from tests.corpus_handoff.probes import carried_by, probes, told_of
+from tests.corpus_handoff.probes import probes, told_of
 from tests.corpus_live.install import NOT_OURS_TO_SOLVE, Install, is_refusal, reasons
 from tests.e2e.command import trapeze
 from tests.rig.cluster import Cluster

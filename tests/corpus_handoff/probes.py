@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from agent.core.absence import APISERVICE
 from agent.core.model import Body, ObjectId
-from agent.core.serving import Path, Routes
+from agent.core.serving import Path
 from agent.core.states import SERVICE
-from agent.core.workloads import labels_of_template
 from tests.rig.api import Api, ApiError
 from tests.rig.sampler import Probe
 
@@ -50,29 +49,3 @@ def told_of(asked: Iterable[Probe], paths: Iterable[Path]) -> frozenset[str]:
     """The names of the probes that ask through one of these paths' pointers."""
     pointers = {str(path.pointer) for path in paths}
     return frozenset(one.name for one in asked if one.name.rpartition(" ")[0] in pointers)
-
-
-def carried_by(workloads: Iterable[ObjectId], releases: tuple[Objects, ...], routes: Routes) -> set[Path]:
-    """The paths through the Services of these workloads: what their downtime interrupts."""
-    services = {
-        service
-        for objects in releases
-        for workload in workloads
-        if workload in objects
-        for service in _selecting(objects, workload, routes)
-    }
-    return {
-        path
-        for objects in releases
-        for key, body in objects.items()
-        for path, target in routes.of(key, body).items()
-        if target is not None and target.id in services
-    }
-
-
-def _selecting(objects: Objects, workload: ObjectId, routes: Routes) -> Iterator[ObjectId]:
-    labels = labels_of_template(routes.policy, objects[workload])
-    for key, body in objects.items():
-        selector = (body.get("spec") or {}).get("selector") if key.group_kind == SERVICE else None
-        if selector and key.namespace == workload.namespace and selector.items() <= labels.items():
-            yield key

@@ -13,6 +13,7 @@ from agent.core.rehearsal.rollback import Rollback
 from agent.core.serving import Path
 from agent.core.simulation.world import controller_of
 from agent.core.steps import NEEDS_A_PERSON, Gate, GateState, Plan
+from agent.core.terms import Terms
 
 BEFORE = "before the first step"
 
@@ -222,9 +223,10 @@ def _needs_a_person(gate: Gate) -> bool:
     return gate.name in NEEDS_A_PERSON and gate.state is GateState.HELD
 
 
-def announced_by(plan: Plan) -> tuple[str, ...]:
-    """What the plan says before the first write that it will not do without a person."""
+def announced_by(plan: Plan, terms: Terms) -> tuple[str, ...]:
+    """What the plan says before the first write that it will not do without a person, or may interrupt."""
     told: Mapping[str, str] = {
         step.key: gate.reason for step in plan.steps for gate in step.closed_gates if _needs_a_person(gate)
     }
-    return tuple(f"{step}: {reason}" for step, reason in told.items())
+    allowed = (f"{path} may be interrupted: the downtime is allowed" for path in sorted(terms.interrupted))
+    return (*(f"{step}: {reason}" for step, reason in told.items()), *allowed)

@@ -8,6 +8,7 @@ from typing import Final
 
 from agent.core.health import HealthRules
 from agent.core.hints import hint_of, told
+from agent.core.interruption import interrupting
 from agent.core.model import Body, Desired, ObjectId
 from agent.core.orders import Order
 from agent.core.policy import Policy
@@ -79,9 +80,9 @@ def rehearse(
     first = turn(setup, _scene(script, stage)).plan
     workloads = changed_workloads(script.base, script.head, script.policy)
     waits, deadlocks = waits_of(found, workloads)
-    announced = announced_by(first) if script.order is Order.GATED else ()
-    old = _bodies(script.base) if script.base else {}
-    steps, paths = rows_of(found, Terms.between(old, _bodies(script.head), _routes(setup)).retires)
+    terms = options.terms(stage.world, script.head.revision)
+    announced = announced_by(first, terms) if script.order is Order.GATED else ()
+    steps, paths = rows_of(found, terms.retires)
     left = left_behind(found, script.head)
     return Rehearsal(
         set_name=script.head.set_name,
@@ -136,16 +137,19 @@ def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, 
 
         What a change of Git makes anew on the way was no path before it: nobody is promised it yet.
         """
-        others = [one for revision, one in setup.releases.items() if revision != wanted]
+        others = [_bodies(one) for revision, one in setup.releases.items() if revision != wanted]
+        new = _bodies(setup.releases[wanted])
         old: dict[ObjectId, Body] = {}
-        for one in (*others, *([setup.releases[wanted]] if wanted != head else [])):
-            old |= _bodies(one)
-        found = Terms.between(old, _bodies(setup.releases[wanted]), routes)
+        for one in (*others, *([new] if wanted != head else [])):
+            old |= one
+        found = Terms.between(old, new, routes)
+        for one in others:
+            found = interrupting(found, one, new, script.rules.allow_downtime, routes)
         if wanted == head:
             return found
         absent = {key: body for key, body in old.items() if world.get(key) is None}
         paths = (path for key, body in absent.items() for path in routes.of(key, body))
-        return replace(found, interrupted=frozenset(paths))
+        return replace(found, interrupted=found.interrupted.union(paths))
 
     options = Options(
         workloads=changed_workloads(script.base, script.head, script.policy),

@@ -12,9 +12,12 @@ from agent.core.model import Body, ObjectId
 from agent.core.rbac import RBAC_GROUP
 from agent.core.simulation.controllers.common import Controller
 from agent.core.simulation.draft import Draft
+from agent.core.simulation.ownership import apply
 from agent.core.simulation.selectors import selects
 from agent.core.simulation.tables import dig
-from agent.core.simulation.world import NEVER, Event
+from agent.core.simulation.world import NEVER, Event, stamp
+
+MANAGER: Final = "clusterrole-aggregation-controller"
 
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
@@ -37,15 +40,23 @@ def sync(draft: Draft, key: ObjectId) -> float:
             selects(one, labels) for one in role["aggregationRule"]["clusterRoleSelectors"]
         ):
             rules += [rule for rule in body.get("rules") or () if rule not in rules]
-    if rules or not _is_written(role):
-        draft.put(key, role | {"rules": rules})
+    if rules != (role.get("rules") or []):
+        draft.put(key, _applied(draft, role, rules))
     return NEVER
 
 
-def _is_written(role: Body) -> bool:
-    """Whether somebody wrote the rules: the controller applies none where it finds none, and theirs stay."""
-    owners = role["metadata"].get("managedFields") or ()
-    return any("f:rules" in (row.get("fieldsV1") or {}) for row in owners)
+def _applied(draft: Draft, role: Body, rules: list[Any]) -> Body:
+    """The role after the controller's own apply, by force: whoever declared its rules owns them no more.
+
+    Where it finds no rules it applies none, and what somebody else declared stays.
+    kubernetes/kubernetes, pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go.
+    """
+    config = {key: role[key] for key in ("apiVersion", "kind")} | {
+        "metadata": {"name": role["metadata"]["name"]}
+    }
+    config |= {"rules": rules} if rules else {}
+    schema = draft.tables.merge.get(role["kind"], {})
+    return apply(role, config, MANAGER, schema, at=stamp(draft.now), force=True).body
 
 
 CONTROLLER: Final = Controller("clusterrole-aggregation", calls, sync)
