@@ -10,9 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from agent.core.acts import pinned
 from agent.core.handoff import Outcome
 from agent.core.health import HealthRules
 from agent.core.kinds import Kinds
+from agent.core.model import Desired
 from agent.core.policy import Policy
 from agent.core.redact import SECRETS
 from agent.core.refs import Ref
@@ -126,6 +128,20 @@ def snapshot_tools_of(settings: Settings, config: SetConfig, snapshot: Snapshot)
     known = {key: secret_data(bodies[-1]) for key, bodies in applied.bodies.items() if bodies}
     cluster = SnapshotCluster(snapshot, known)
     return Tools(cluster, store, policy_of(settings), health_of(settings), kinds_of(), lambda: snapshot.taken)
+
+
+def releases_of(
+    settings: Settings, config: SetConfig, tools: Tools, ref: Ref | None = None
+) -> tuple[Desired | None, Desired]:
+    """The release in service by the ledger, None where there is none, and the one that Git wants now.
+
+    Raises SourceError, LedgerError, ClusterError.
+    """
+    ledger, _ = tools.store.load(config.name)
+    kinds = tools.kinds.extended(tools.cluster.discover().kinds)
+    source, last, pin = synced_source_of(settings, config, ref), ledger.last_in_service, pinned(ledger.acts)
+    base = source.desired(last.revision, kinds) if last else None
+    return base, source.desired(source.resolve(pin.revision if pin else ""), kinds)
 
 
 def syncer_of(

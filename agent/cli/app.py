@@ -16,7 +16,7 @@ from agent.errors import TrapezeError
 ORDER: Final = (
     *("preview", "validate", "rehearse", "explain", "snapshot"),
     *("plan", "sync", "run", "adopt", "status", "history", "verify"),
-    *("approve", "override", "pin", "rollback", "abort", "unpin", "suspend", "resume"),
+    *("approve", "override", "revoke", "pin", "rollback", "abort", "unpin", "suspend", "resume"),
 )
 """Commands as help lists them: what needs no cluster, what an upgrade needs, what people decide."""
 

@@ -31,6 +31,9 @@ OrderOption = Annotated[
     Order,
     typer.Option(help="gated; naive: apply, then prune, without gates; helm, flux: in theirs, to compare."),
 ]
+RehearseOption = Annotated[
+    bool, typer.Option("--rehearse", help="Rehearse the upgrade in a model too; 3 if it is not safe.")
+]
 KubeconfigOption = Annotated[Path | None, typer.Option(help="In place of the configuration's kubeconfig.")]
 ContextOption = Annotated[str | None, typer.Option(help="In place of the configuration's context.")]
 

@@ -19,6 +19,7 @@ from agent.cli.options import (
     OrderOption,
     Output,
     OutputOption,
+    RehearseOption,
     SetArgument,
     ad_hoc,
     chosen_set,
@@ -26,15 +27,19 @@ from agent.cli.options import (
     releases_named,
     settings_from,
 )
-from agent.cli.showing import show_plan
+from agent.cli.rehearsing import rehearsed, script_of
+from agent.cli.showing import Shown, show_plan
 from agent.core.orders import Order, plan_in_order
 from agent.core.preview import between
 from agent.core.refs import Ref
+from agent.core.rehearsal.answer import Rehearsal
 from agent.core.render.words import span
 from agent.core.validation.checks import with_refusals
 from agent.errors import ConfigError
 from agent.settings import DEFAULT_FILE, SetConfig, Settings, load_settings
+from agent.shell.snapshot import Snapshot
 from agent.shell.snapshot import read as read_snapshot
+from agent.shell.tick import Tools
 
 
 @app.command()
@@ -47,6 +52,7 @@ def preview(
     live: Annotated[
         Path | None, typer.Option(help="What `trapeze snapshot` wrote, in place of --base.")
     ] = None,
+    rehearse: RehearseOption = False,  # noqa: FBT002 - typer's own way to a flag
     order: OrderOption = Order.GATED,
     output: OutputOption = Output.TEXT,
     config: ConfigOption = Path(DEFAULT_FILE),
@@ -60,19 +66,28 @@ def preview(
     if live:
         if base:
             raise ConfigError("say --base or --live, not both: a snapshot tells what is in service")
-        return _on_snapshot(settings, chosen, live, ref_named(head) if head else None, order, output)
+        snapshot = read_snapshot(live)
+        tools = build.snapshot_tools_of(settings, chosen, snapshot)
+        ref = ref_named(head) if head else None
+        syncer = build.syncer_of(settings, chosen, tools, ref=ref)
+        answer = _rehearsal(settings, chosen, tools, order, ref) if rehearse else None
+        return show_plan(syncer.plan(order), output, _of_snapshot(snapshot)._replace(rehearsal=answer))
     before, wanted = releases_named(settings, chosen, base, head)
+    note = f"{base or 'nothing'} compared with {head or chosen.ref}; no cluster was looked at"
+    answer = rehearsed(script_of(settings, chosen, (before, wanted), order)) if rehearse else None
     policy = build.policy_of(settings)
     wanted, refused = with_refusals(wanted, policy, build.structures_of())
     situation = between(before, wanted, policy, build.health_of(settings), chosen.rules)
     situation = replace(situation, refused=refused)
-    note = f"{base or 'nothing'} compared with {head or chosen.ref}; no cluster was looked at"
-    return show_plan(plan_in_order(situation, order), output, observed=False, note=note)
+    return show_plan(
+        plan_in_order(situation, order), output, Shown(observed=False, note=note, rehearsal=answer)
+    )
 
 
 @app.command()
 def plan(
     set_name: SetArgument = "",
+    rehearse: RehearseOption = False,  # noqa: FBT002 - typer's own way to a flag
     order: OrderOption = Order.GATED,
     output: OutputOption = Output.TEXT,
     config: ConfigOption = Path(DEFAULT_FILE),
@@ -84,18 +99,22 @@ def plan(
     Nothing is written.
     """
     settings = settings_from(config, kubeconfig, context)
-    syncer = build.syncer_of(settings, chosen_set(settings, set_name), build.tools_of(settings))
-    return show_plan(syncer.plan(order), output, observed=True)
+    chosen = chosen_set(settings, set_name)
+    tools = build.tools_of(settings)
+    syncer = build.syncer_of(settings, chosen, tools)
+    answer = _rehearsal(settings, chosen, tools, order) if rehearse else None
+    return show_plan(syncer.plan(order), output, Shown(observed=True, rehearsal=answer))
 
 
-def _on_snapshot(
-    settings: Settings, chosen: SetConfig, live: Path, head: Ref | None, order: Order, output: Output
-) -> int:
-    snapshot = read_snapshot(live)
-    tools = build.snapshot_tools_of(settings, chosen, snapshot)
-    syncer = build.syncer_of(settings, chosen, tools, ref=head)
+def _rehearsal(
+    settings: Settings, chosen: SetConfig, tools: Tools, order: Order, ref: Ref | None = None
+) -> Rehearsal:
+    releases = build.releases_of(settings, chosen, tools, ref)
+    return rehearsed(script_of(settings, chosen, releases, order))
+
+
+def _of_snapshot(snapshot: Snapshot) -> Shown:
     taken = datetime.fromtimestamp(snapshot.taken, UTC)
     age = span(time.time() - snapshot.taken)
     note = f"the cluster as it was {age} ago ({taken:%Y-%m-%d %H:%M:%S} UTC), snapshot {snapshot.digest[:12]}"
-    told = {"taken": snapshot.taken, "digest": snapshot.digest}
-    return show_plan(syncer.plan(order), output, observed=False, note=note, live=told)
+    return Shown(observed=False, note=note, live={"taken": snapshot.taken, "digest": snapshot.digest})

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -26,17 +27,20 @@ from agent.cli.options import (
 )
 from agent.cli.showing import print_json
 from agent.core import render
+from agent.core.model import Desired
 from agent.core.orders import Order
 from agent.core.rehearsal import run as rehearsal
 from agent.core.rehearsal.answer import Rehearsal
 from agent.core.rehearsal.run import BUDGET, Script
 from agent.core.render.words import counted
 from agent.errors import ConfigError
-from agent.settings import DEFAULT_FILE, load_settings
+from agent.settings import DEFAULT_FILE, SetConfig, Settings, load_settings
 from agent.shell.embedded import EmbeddedCluster
 
 _START = 1_000.0
 """When the model's clock starts, in seconds of its own time."""
+SECONDS: Final = 60.0
+"""After which a rehearsal visits no further scene, unless somebody says how many."""
 
 
 @app.command()
@@ -48,7 +52,7 @@ def rehearse(
     path: Annotated[list[str] | None, typer.Option(help="Paths or globs in --repo.")] = None,
     order: OrderOption = Order.GATED,
     budget: Annotated[int, typer.Option(min=1, help="Scenes that are visited at most.")] = BUDGET,
-    seconds: Annotated[float, typer.Option(min=1, help="After which no further scene is visited.")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=1, help="After which no further scene is visited.")] = SECONDS,
     depth: Annotated[int, typer.Option(min=1, help="Moves that a history has at most.")] = 10**6,
     seed: Annotated[int, typer.Option(help="Of the random histories beyond the budget.")] = 0,
     svg: Annotated[
@@ -68,20 +72,13 @@ def rehearse(
     """
     settings = ad_hoc(repo, path or ["."], head) if repo else load_settings(config)
     chosen = chosen_set(settings, set_name)
-    before, wanted = releases_named(settings, chosen, base, head)
-    script = Script(
-        before,
-        wanted,
-        build.policy_of(settings),
-        build.health_of(settings),
-        chosen.rules,
-        order=order,
+    script = replace(
+        script_of(settings, chosen, releases_named(settings, chosen, base, head), order),
         budget=budget,
         depth=depth,
-        disturbs=order is Order.GATED,
         without=frozenset(without or ()),
     )
-    answer = _rehearsed(script, seed, seconds)
+    answer = rehearsed(script, seed, seconds)
     if svg:
         try:
             svg.write_text(render.rehearsal_svg(answer), encoding="utf-8")
@@ -96,7 +93,16 @@ def rehearse(
     return OK if answer.is_safe else NOT_SAFE
 
 
-def _rehearsed(script: Script, seed: int, seconds: float) -> Rehearsal:
+def script_of(
+    settings: Settings, chosen: SetConfig, releases: tuple[Desired | None, Desired], order: Order
+) -> Script:
+    """The upgrade between two releases of a set, disturbed in every way where the order is ours."""
+    policy, health = build.policy_of(settings), build.health_of(settings)
+    disturbs = order is Order.GATED
+    return Script(*releases, policy, health, chosen.rules, order=order, disturbs=disturbs)
+
+
+def rehearsed(script: Script, seed: int = 0, seconds: float = SECONDS) -> Rehearsal:
     """The answer, with the scenes counted on a terminal while it is worked out."""
     chance = random.Random(seed)  # noqa: S311 - nobody is to be kept from guessing it
     end = time.monotonic() + seconds

@@ -27,8 +27,8 @@ def test_every_kind_of_fault_in_turn_same_end_nothing_lost(enterprise_upgrade: U
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.value)
 def test_one_kind_of_fault_often_same_end_nothing_lost(enterprise_upgrade: Upgrade, fault: Fault) -> None:
-    # Discovery is asked once a tick, everything else dozens of times.
-    proxy = handed_over(enterprise_upgrade, (fault,), 2 if fault is Fault.DISCOVERY else 5, fault.value)
+    # Discovery is asked once a tick, everything else dozens of times: of those no tick gets by without one.
+    proxy = handed_over(enterprise_upgrade, (fault,), 2 if fault is Fault.DISCOVERY else 11, fault.value)
     assert proxy.done[fault] > 2
 
 

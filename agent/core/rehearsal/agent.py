@@ -25,6 +25,7 @@ from agent.core.looking import api_versions, kinds_to_read, members_of, places_o
 from agent.core.model import Body, Desired, GroupKind, Live, LiveObject, ObjectId
 from agent.core.orders import Order, plan_in_order
 from agent.core.policy import Policy
+from agent.core.rehearsal.migration import migrated
 from agent.core.rehearsal.trials import webhooks_answer
 from agent.core.simulation import requests
 from agent.core.simulation.discovery import find, read_path, served_now
@@ -47,8 +48,10 @@ from agent.core.steps import (
     Request,
     Step,
     Trust,
+    Verb,
 )
-from agent.errors import ClusterError, Conflict
+from agent.core.storage import kind_defined
+from agent.errors import ClusterError, Conflict, NotServed
 
 ROUNDS_OF_QUESTIONS: Final = 4
 
@@ -233,10 +236,21 @@ class Agent:
                     propagation=step.propagation,
                 )
                 return draft.finish(), Outcome(step, entry)
+            if step.verb is Verb.MIGRATE:
+                draft = Draft(self.world)
+                body = migrated(draft, step, self._objects_of(step.id), self.setup.rules.manager)
+                return draft.finish(), Outcome(step, entry, LiveObject(step.id, body))
             world, body = self._apply(guarded(step.body, step, step.resource_version))
             return world, Outcome(step, entry, LiveObject(step.id, body))
         except ClusterError as error:
             return self.world, Outcome(step, entry, error=str(error))
+
+    def _objects_of(self, definition: ObjectId) -> tuple[Body, ...]:
+        kind = kind_defined(self.world.objects()[definition])
+        row = self._served[0].get(kind)
+        if row is None:
+            raise NotServed(f"{kind} is not served, its objects cannot be rewritten")
+        return tuple(obj.body for obj in self._listed(kind, row, ("",)).values())
 
     def _apply(self, body: Body, *, is_dry: bool = False) -> tuple[World, Body]:
         rules = self.setup.rules

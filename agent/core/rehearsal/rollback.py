@@ -15,6 +15,7 @@ from agent.core.rehearsal.scene import Scene
 from agent.core.rehearsal.turn import turn
 from agent.core.simulation.world import World
 from agent.core.states import Event
+from agent.core.waiting import waits_for_a_person
 
 _CRD: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 _NAMESPACE: Final = GroupKind("", "Namespace")
@@ -25,6 +26,8 @@ _MOVES: Final = 150
 class Rollback(NamedTuple):
     """Whether a revert after ``step`` comes back to the base with the promise kept; ``says`` how, or why not.
 
+    One that goes on to where a person is asked (``asks``) comes back, as far as that person lets it.
+
     ``lost`` names what a revert does not bring back: data of objects that are gone, versions that the base
     cannot read.
     """
@@ -33,6 +36,7 @@ class Rollback(NamedTuple):
     is_possible: bool
     says: str
     lost: tuple[str, ...] = ()
+    asks: str = ""
 
 
 class Reverts:
@@ -59,22 +63,26 @@ class Reverts:
             if way is None:
                 held = next((s for s in seen.plan.held_steps), None)
                 why = f"{held.key}: {held.closed_gates[0].reason}" if held else "it comes to no end"
+                if waits_for_a_person(seen.plan):
+                    return self._told(step, checker, written, lost, why)
                 return Rollback(step, is_possible=False, says=f"a revert stops: {why}", lost=lost)
             written += [one.key for one in seen.steps] if way.kind is Kind.AGENT else []
             _judge(checker, at.world, way.scene.world)
             at = way.scene
         return Rollback(step, is_possible=False, says="a revert comes to no end in the model", lost=lost)
 
-    def _told(self, step: str, checker: Checker, written: list[str], lost: tuple[str, ...]) -> Rollback:
+    def _told(
+        self, step: str, checker: Checker, written: list[str], lost: tuple[str, ...], asks: str = ""
+    ) -> Rollback:
         broken = checker.verdict().broken
         if broken:
             first = broken[0]
             says = f"a revert breaks {first.subject}: {first.story}"
             return Rollback(step, is_possible=False, says=says, lost=lost)
-        if not written:
-            return Rollback(step, is_possible=True, says="a revert has nothing to write", lost=lost)
-        says = f"a revert writes {len(written)} times: {_summary(written)}"
-        return Rollback(step, is_possible=not lost, says=says, lost=lost)
+        says = "a revert has nothing to write"
+        if written:
+            says = f"a revert writes {len(written)} times: {_summary(written)}"
+        return Rollback(step, is_possible=not lost, says=says, lost=lost, asks=asks)
 
 
 def _summary(written: list[str]) -> str:

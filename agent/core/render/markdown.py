@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.core.model import Finding, Severity
+from agent.core.rehearsal.answer import Rehearsal
 from agent.core.render.difference import Block, blocks
 from agent.core.render.escape import code, fence, prose
+from agent.core.render.rehearsal import rehearsal_headline, rehearsal_markdown
 from agent.core.render.rows import Row, reason_of, rows
 from agent.core.render.words import (
     HELD_SIGN,
@@ -44,16 +46,26 @@ class _Section:
     end: str = ""
 
 
-def markdown(plan: Plan, key: bytes, *, observed: bool, note: str = "", limit: int = COMMENT_LIMIT) -> str:
+def markdown(
+    plan: Plan,
+    key: bytes,
+    *,
+    observed: bool,
+    note: str = "",
+    rehearsal: Rehearsal | None = None,
+    limit: int = COMMENT_LIMIT,
+) -> str:
     """The comment, at most ``limit`` characters (4,000 at least).
 
     ``observed`` tells a live plan, whose gates say what was seen, from a preview. ``note`` is one line of
-    the caller (what was compared with what). ``key`` masks Secret values, one per run.
+    the caller (what was compared with what). ``key`` masks Secret values, one per run. The verdict of a
+    ``rehearsal`` stands above all else, what it stands on is folded.
     """
     head = "\n".join(_head(plan, note)) + "\n"
+    head += f"\n**Rehearsed: {prose(rehearsal_headline(rehearsal))}**\n" if rehearsal else ""
     room = limit - len(head)
     parts = [head]
-    for section in _sections(plan, key, observed=observed):
+    for section in (*_sections(plan, key, observed=observed), *_rehearsed(rehearsal)):
         text = _fitted(section, room)
         parts.append(text)
         room -= len(text)
@@ -99,6 +111,13 @@ def _sections(plan: Plan, key: bytes, *, observed: bool) -> Iterator[_Section]:
             tail=f"{marks}\n",
             end="\n</details>\n",
         )
+
+
+def _rehearsed(rehearsal: Rehearsal | None) -> Iterator[_Section]:
+    if rehearsal is not None:
+        head = "\n<details><summary>The rehearsal: every serving path, step by step</summary>\n\n"
+        items = tuple(f"{line}\n" for line in rehearsal_markdown(rehearsal).splitlines())
+        yield _Section(head, items, "line", "\n… {}\n", end="\n</details>\n")
 
 
 def _fitted(section: _Section, room: int) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import starmap
 from typing import Final
 
 from agent.core.model import Body
 from agent.core.prediction import REHEARSAL_FORMAT
-from agent.core.rehearsal.answer import Rehearsal, Row, Story, Verdict, Wait
+from agent.core.rehearsal.answer import BEFORE, Rehearsal, Row, Story, Verdict, Wait
 from agent.core.rehearsal.rollback import Rollback
 from agent.core.render.escape import code, prose
 from agent.core.render.words import counted, printable, revision_text, shortened
@@ -15,10 +16,11 @@ from agent.core.render.words import counted, printable, revision_text, shortened
 _SHOWN: Final = 12
 """Moves of a story, steps of a wait and assumptions that are shown."""
 _WORDS: Final = 300
+AS_ABOVE: Final = "as above"
 
 _VERDICTS: Final = {
     Verdict.KEPT: "the promise is kept",
-    Verdict.ANNOUNCED: "not without a person: the plan says before the first write what it will not do",
+    Verdict.ANNOUNCED: "but for what is announced, the promise is kept",
     Verdict.STUCK: "the promise is kept, and the upgrade comes to no end by itself",
     Verdict.BROKEN: "the promise is broken",
 }
@@ -61,7 +63,7 @@ def rehearsal_lines(rehearsal: Rehearsal) -> Iterator[str]:
     ]
     yield from _titled("Lost where pods of the new release fail after they were ready", losses)
     yield from _titled("Left behind", (printable(line) for line in rehearsal.left_behind))
-    yield from _titled("The way back, by a revert in Git", map(_back, rehearsal.rollbacks))
+    yield from _titled("The way back, by a revert in Git", starmap(_back_line, _back(rehearsal.rollbacks)))
     yield from _titled("Assumed", (printable(line) for line in rehearsal.assumed))
     yield from _titled("Not in the model", (printable(line) for line in rehearsal.missing))
 
@@ -115,18 +117,36 @@ def _ending(wait: Wait) -> str:
     return "These wait for what nothing brings about:"
 
 
-def _back(one: Rollback) -> str:
-    lost = f"; not back: {'; '.join(one.lost)}" if one.lost else ""
-    return printable(f"{'yes' if one.is_possible else 'no '}  after {one.step}: {one.says}{lost}")
+def _back(rollbacks: Iterable[Rollback]) -> Iterator[tuple[Rollback, str]]:
+    """Each with its words; what a person is asked again and again is said once."""
+    told: set[str] = set()
+    for one in rollbacks:
+        asks = [f"a person is asked: {_untold([one.asks], told)}"] if one.asks else []
+        lost = [f"not back: {'; '.join(one.lost)}"] if one.lost else []
+        yield one, "; ".join([one.says, *asks, *lost])
+
+
+def _back_line(one: Rollback, words: str) -> str:
+    when = one.step if one.step == BEFORE else f"after {one.step}"
+    return printable(f"{'yes' if one.is_possible else 'no '}  {when}: {words}")
 
 
 def _verb(wait: Wait) -> str:
     return "is" if len(wait.workloads) == 1 else "are"
 
 
+def _untold(reasons: Iterable[str], told: set[str]) -> str:
+    """The reasons that were not told before; ``told`` knows them from here on."""
+    own = [reason for reason in reasons if reason not in told]
+    words = "; ".join([*own, AS_ABOVE] if own != list(reasons) else own)
+    told.update(own)
+    return shortened(words, _WORDS)
+
+
 def _steps(wait: Wait) -> Iterator[str]:
+    told: set[str] = set()
     for step, reasons in wait.steps[:_SHOWN]:
-        yield f"  {printable(step)}: {shortened(printable('; '.join(reasons)), _WORDS)}"
+        yield f"  {printable(step)}: {printable(_untold(reasons, told))}"
     if len(wait.steps) > _SHOWN:
         yield f"  and {counted(len(wait.steps) - _SHOWN, 'more step')}"
 
@@ -162,18 +182,18 @@ def rehearsal_markdown(rehearsal: Rehearsal) -> str:
         lines += ["", *(f"{number}. {code(step)}" for number, step in enumerate(rehearsal.steps))]
         lines += ["", f"| serving path | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
         for row in rehearsal.paths:
-            cells = ["" if one is None else str(one) for one in row.lowest]
+            cells = ["" if count is None else str(count) for count in row.lowest]
             given_up = " (given up)" if row.is_given_up else ""
             lines.append(f"| {code(row.path)}{given_up} | {' | '.join(cells)} |")
     if rehearsal.rollbacks:
         lines += ["", "| after | revert | |", "|---|---|---|"]
-        for one in rehearsal.rollbacks:
-            says = "; ".join((one.says, *one.lost))
+        for one, says in _back(rehearsal.rollbacks):
             lines.append(f"| {code(one.step)} | {'yes' if one.is_possible else 'no'} | {prose(says)} |")
     for wait in (*rehearsal.waits, *rehearsal.deadlocks):
         who = ", ".join(map(code, wait.workloads)) or "what nothing brings about"
         lines += ["", f"Waiting for {who}:", ""]
-        lines += [f"- {code(step)}: {prose(shortened('; '.join(why), _WORDS))}" for step, why in wait.steps]
+        before: set[str] = set()
+        lines += [f"- {code(step)}: {prose(_untold(why, before))}" for step, why in wait.steps]
     return "\n".join(lines) + "\n"
 
 
@@ -221,4 +241,10 @@ def _wait_json(wait: Wait) -> Body:
 
 
 def _back_json(one: Rollback) -> Body:
-    return {"step": one.step, "possible": one.is_possible, "says": one.says, "lost": list(one.lost)}
+    return {
+        "step": one.step,
+        "possible": one.is_possible,
+        "says": one.says,
+        "asks": one.asks,
+        "lost": list(one.lost),
+    }

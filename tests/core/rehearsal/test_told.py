@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -78,3 +79,20 @@ def test_the_forms_of_one_answer_agree() -> None:
     assert {row.path for row in answer.paths if not row.is_given_up} <= names
     assert [row.path for row in answer.paths if row.is_given_up] == ["Service front/blue [port 80]"]
     assert "Service front/blue [port 80] (given up)" in names
+
+
+def test_a_way_back_that_ends_with_a_person_is_one_and_what_is_said_again_is_said_once() -> None:
+    old = (namespace("old"), server("old"), binding("old"))
+    new = (namespace("new"), server("new"), binding("new"))
+    play = script(old, new)
+    answer = rehearsed(replace(play, budget=40, rules=replace(play.rules, allow=frozenset())))
+    assert answer.verdict is Verdict.ANNOUNCED
+    later = [one for one in answer.rollbacks if one.asks]
+    assert all(one.is_possible and "delete Namespace new: needs approval" in one.asks for one in later)
+    for told in (render.rehearsal_text(answer), render.rehearsal_markdown(answer)):
+        back = told[told.index("a revert") :]
+        assert back.count("a person is asked: as above") == len(later) - 1
+    for wait in answer.waits:
+        repeated = [reason for _, reasons in wait.steps for reason in reasons]
+        assert len(repeated) > len(set(repeated))
+        assert "as above" in render.rehearsal_text(answer)

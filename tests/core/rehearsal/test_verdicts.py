@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.core.orders import Order
 from agent.core.rehearsal.answer import Verdict
 from tests.core.rehearsal.small import BLUE, GREEN, rehearsed, script
+from tests.shell.test_storage import definition
 
 
 def test_a_pointer_that_moves_is_kept_in_every_scene_and_comes_to_its_end() -> None:
@@ -31,3 +32,15 @@ def test_apply_then_prune_breaks_and_the_story_is_a_shortest_one() -> None:
     assert story.subject == "Ingress front/front [shop.example /]"
     assert len(story.moves) <= 3
     assert "Service front/green" in story.says
+
+
+def test_objects_that_are_stored_in_a_version_that_goes_are_rewritten_first() -> None:
+    stored = "apiVersion: example.com/v1alpha1\nkind: Thing\nmetadata: {name: one, namespace: default}\n"
+    now = stored.replace("v1alpha1", "v1")
+    answer = rehearsed(script((definition("v1alpha1"), stored), (definition("v1"), now), disturbs=False))
+    assert answer.verdict is Verdict.KEPT
+    moved = [step for step in answer.steps if "things.example.com" in step]
+    assert moved[-2:] == [
+        "migrate CustomResourceDefinition things.example.com",
+        "narrow CustomResourceDefinition things.example.com",
+    ]
