@@ -28,7 +28,7 @@ from agent.core.budget import Budget
 from agent.core.gates import EVERYTHING
 from agent.core.refs import Ref
 from agent.core.render_tool import Rendering, Tool
-from agent.core.situation import AfterDeadline, Foreign, Rules, Window
+from agent.core.situation import AfterDeadline, ConfigChanges, Foreign, Rules, Window
 from agent.settings_values import DURATION, ref_of, repo_path, seconds
 from agent.shell.windows import trigger_of
 
@@ -188,6 +188,12 @@ class SetConfig(Table):
         default=Foreign.HOLD,
         description="Entries of shared lists that no Git version ever had: hold, keep or drop.",
     )
+    config_changes: ConfigChanges = Field(
+        default=ConfigChanges.WRITE,
+        description="Changed values of ConfigMaps and Secrets that pods of the generation before read. "
+        "write: at once, and the plan says who reads them; hold: when no such pod is left. "
+        "trapeze.dev/config-changes on the object goes first.",
+    )
     allow_downtime: tuple[Annotated[str, StringConstraints(pattern=_OBJECT)], ...] = Field(
         default=(), description='Objects whose rollout may stop old pods first, like "Deployment shop/web".'
     )
@@ -264,6 +270,7 @@ class SetConfig(Table):
             allow_downtime=frozenset(self.allow_downtime),
             foreign=self.foreign_entries,
             take_over=frozenset(self.take_over),
+            config_changes=self.config_changes,
             budget=Budget(self.prune.budget.count, self.prune.budget.percent),
             deadline=self.deadline,
             after_deadline=self.after_deadline,

@@ -11,6 +11,7 @@ from operator import attrgetter
 
 from agent.core.behind import reached
 from agent.core.classify import Facet, FacetKind, classify, facets, pointers_of
+from agent.core.content import held_back
 from agent.core.defining import as_made, first_form, in_halves
 from agent.core.diff import by_server, three_way
 from agent.core.dryruns import is_refused_in_place, with_answer
@@ -144,8 +145,7 @@ class Drafter:
             resource_version=live.resource_version,
             is_pointer=self._is_pointer(live.body),
         )
-        action = Action.DELETE if verb is Verb.DELETE else Action.UPDATE
-        return Draft(Change(live.id, action, Category.PRUNE, says), (step,))
+        return Draft(Change(live.id, Action.UPDATE if body else Action.DELETE, Category.PRUNE, says), (step,))
 
     def _from_answer(
         self,
@@ -167,7 +167,7 @@ class Drafter:
             label = ("metadata", "labels", SET_LABEL)
             fields = (FieldChange(label, live.set_name or ABSENT, self.situation.desired.set_name),)
         parts = facets(fields, manifest.body, live.body, applied, self.situation.policy)
-        parts = reached(self.situation, manifest, live, parts)
+        parts = held_back(self.situation, manifest, reached(self.situation, manifest, live, parts))
         hidden = secrets_of(live.body, manifest.body, *applied)
         change = Change(manifest.id, Action.UPDATE, *classify(parts), fields, hidden)
         if is_refused_in_place(parts, answer):

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from agent.core.absence import is_readable
+from agent.core.content import written_under
 from agent.core.creation import Creation
 from agent.core.customs import moved_groups
 from agent.core.deadline import gives_up, passed
@@ -197,6 +198,7 @@ class Maker:
                 yield f"{key} is a serving path that this revision gives up"
         yield from (late for late in (passed(self.situation),) if late)
         yield from standing(self.situation)
+        yield from written_under(self.situation, {key: draft.facets for key, draft in self.drafts.items()})
         yield from moved_groups(self.situation, self.departures)
         yield from notes(self.situation)
 

@@ -78,6 +78,7 @@ class KindPolicy:
     pointers: tuple[Placed[tables.PointerRow], ...]
     shared: tuple[Placed[tables.SharedRow], ...]
     parts: tuple[Placed[tables.PartRow], ...]
+    content: tuple[Placed[Row], ...]
     sole: tuple[Placed[tables.SoleRow], ...]
     shapes: tuple[Placed[tables.ShapeRow], ...]
     capacity: tuple[Placed[tables.CapacityRow], ...]
@@ -124,11 +125,10 @@ class Policy:
         """What ``work`` makes of a body by these tables: done once where ``known`` keeps it, else anew."""
         if self.known is None:
             return work(body, self)
-        found = self.known.get((what, id(body)))
-        if found is None:
+        if (what, id(body)) not in self.known:
             # The body is kept with what was made of it: its address is its name here.
-            found = self.known[what, id(body)] = (body, work(body, self))
-        made: T = found[1]
+            self.known[what, id(body)] = (body, work(body, self))
+        made: T = self.known[what, id(body)][1]
         return made
 
     def of(self, kind: GroupKind) -> KindPolicy:
@@ -251,6 +251,7 @@ class Policy:
             pointers=placed(own.pointers),
             shared=placed(own.shared),
             parts=placed(own.parts),
+            content=placed(own.content),
             sole=placed(own.sole),
             shapes=placed(own.shapes),
             capacity=placed(own.capacity),

@@ -28,6 +28,13 @@ class Foreign(Enum):
     DROP = "drop"
 
 
+class ConfigChanges(Enum):
+    """What becomes of changed values that pods of the generation before read (agent/core/content.py)."""
+
+    WRITE = "write"
+    HOLD = "hold"
+
+
 class AfterDeadline(Enum):
     """What becomes of a handoff whose deadline has passed (agent/core/deadline.py)."""
 
@@ -66,8 +73,8 @@ class Rules:
     pruned although policy asks for approval; ``allow_downtime`` are objects (``Deployment ns/name``);
     ``take_over`` are field managers that the set follows: what they wrote is its own. ``budget`` is how much
     may be pruned at once; ``ledger_namespace`` is where the ledgers live, empty where no cluster is meant.
-    ``deadline`` is how
-    long a handoff may take, in seconds, 0 for ever. Outside of ``windows`` nothing moves or goes, and with
+    ``config_changes`` is what becomes of changed values that old pods read. ``deadline`` is how long a
+    handoff may take, in seconds, 0 for ever. Outside of ``windows`` nothing moves or goes, and with
     ``windows_for_all`` nothing is written; without any all times are good.
     ``formerly`` are names that the set had; ``depends_on`` and ``dependents`` other sets; ``is_absent``
     says that the whole set shall go.
@@ -81,6 +88,7 @@ class Rules:
     take_over: frozenset[str] = frozenset()
     budget: Budget = field(default_factory=Budget)
     ledger_namespace: str = ""
+    config_changes: ConfigChanges = ConfigChanges.WRITE
     deadline: float = 0.0
     after_deadline: AfterDeadline = AfterDeadline.HOLD
     windows: tuple[Window, ...] = ()

@@ -249,6 +249,7 @@ class Tables(BaseModel):
     pointers: tuple[PointerRow, ...] = ()
     shared: tuple[SharedRow, ...] = ()
     parts: tuple[PartRow, ...] = ()
+    content: tuple[Row, ...] = ()
     sole: tuple[SoleRow, ...] = ()
     shapes: tuple[ShapeRow, ...] = ()
     capacity: tuple[CapacityRow, ...] = ()
