@@ -19,7 +19,8 @@ from agent.core.nearest import nearest
 from agent.core.situation import Rules
 from agent.errors import ConfigError
 from agent.settings_errors import said
-from agent.settings_set import PATTERNS, ConfigPath, DnsLabel, Duration, SetConfig, Table
+from agent.settings_parts import PATTERNS, DnsLabel, Duration, Table
+from agent.settings_set import ConfigPath, SetConfig
 
 __all__ = ["DEFAULT_FILE", "SetConfig", "Settings", "load_settings", "schema_text", "settings_of"]
 

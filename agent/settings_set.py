@@ -6,13 +6,11 @@ Patterns and what they allow stand here for the whole file.
 from __future__ import annotations
 
 import re
-from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -28,18 +26,10 @@ from agent.core.budget import Budget
 from agent.core.gates import EVERYTHING
 from agent.core.refs import Ref
 from agent.core.render_tool import Rendering, Tool
-from agent.core.situation import AfterDeadline, ConfigChanges, Foreign, Rules, Window
-from agent.settings_values import DURATION, ref_of, repo_path, seconds
-from agent.shell.windows import trigger_of
+from agent.core.situation import AfterDeadline, ConfigChanges, Foreign, Rules
+from agent.settings_parts import OBJECT, DnsLabel, Duration, HintConfig, Prune, SetState, Table, WindowConfig
+from agent.settings_values import ref_of, repo_path
 
-_DNS_LABEL: Final = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
-_OBJECT: Final = r"^[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)? [a-z0-9.:-]+(/[a-z0-9.:-]+)?$"
-_KIND_OR_OBJECT: Final = r"^[A-Z][A-Za-z0-9]*(\.[a-z0-9.-]+)?( [a-z0-9.:-]+(/[a-z0-9.:-]+)?)?$|^\*$"
-PATTERNS: Final = {
-    _DNS_LABEL: "a DNS label: lower case letters, digits and -, at most 63",
-    _OBJECT: 'an object like "Deployment shop/web"',
-    _KIND_OR_OBJECT: 'a kind like Namespace, an object like "Namespace old", or * for an empty source',
-}
 _SCHEMES: Final = ("https", "ssh", "file")
 _SCP: Final = re.compile(r"[\w.-]+@[\w.-]+:(?!//).+")
 
@@ -57,12 +47,6 @@ def _path_or_paths(schema: dict[str, Any]) -> None:
     schema["oneOf"] = [{"required": ["path"]}, {"required": ["paths"]}]
 
 
-DnsLabel = Annotated[str, StringConstraints(pattern=_DNS_LABEL)]
-Duration = Annotated[
-    float,
-    BeforeValidator(seconds),
-    WithJsonSchema({"anyOf": [{"type": "string", "pattern": DURATION}, {"type": "number", "minimum": 0}]}),
-]
 RefValue = Annotated[
     InstanceOf[Ref],
     BeforeValidator(ref_of),
@@ -85,61 +69,6 @@ RefValue = Annotated[
 ]
 RepoPath = Annotated[str, StringConstraints(min_length=1), AfterValidator(repo_path)]
 ConfigPath = Annotated[Path, AfterValidator(_from_config)]
-
-
-class Table(BaseModel):
-    """A map of trapeze.yaml: unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class SetState(Enum):
-    """Whether a set shall stand."""
-
-    PRESENT = "present"
-    ABSENT = "absent"
-
-
-class Limits(Table):
-    """How much may be pruned at once."""
-
-    count: int | None = Field(default=None, ge=0, description="So many objects.")
-    percent: float | None = Field(
-        default=None, ge=0, le=100, description="Such a share of all objects that were and are wanted."
-    )
-
-
-class Prune(Table):
-    """What may be pruned."""
-
-    allow: tuple[Annotated[str, StringConstraints(pattern=_KIND_OR_OBJECT)], ...] = Field(
-        default=(),
-        description="Kinds (Namespace) or objects (Namespace old) that are pruned without approval; "
-        "* where a source without an object shall take all away.",
-    )
-    budget: Limits = Field(
-        default=Limits(),
-        description="A revision that would prune more prunes nothing, and says so. "
-        "Where nothing is said, more than 20 objects that are also more than half of all are too many.",
-    )
-
-
-class WindowConfig(Table):
-    """A maintenance window of a set."""
-
-    cron: str = Field(description="When it opens: minute, hour, day, month, weekday by name, as 0 2 * * sat.")
-    lasts: Duration = Field(description="How long it stays open.")
-    timezone: str = Field(default="UTC", description="The time zone of cron, as Europe/Berlin.")
-
-    @model_validator(mode="after")
-    def _is_known(self) -> Self:
-        trigger_of(self.window)
-        return self
-
-    @property
-    def window(self) -> Window:
-        """The window as a value."""
-        return Window(self.cron, self.lasts, self.timezone)
 
 
 class SetConfig(Table):
@@ -194,7 +123,7 @@ class SetConfig(Table):
         "write: at once, and the plan says who reads them; hold: when no such pod is left. "
         "trapeze.dev/config-changes on the object goes first.",
     )
-    allow_downtime: tuple[Annotated[str, StringConstraints(pattern=_OBJECT)], ...] = Field(
+    allow_downtime: tuple[Annotated[str, StringConstraints(pattern=OBJECT)], ...] = Field(
         default=(), description='Objects whose rollout may stop old pods first, like "Deployment shop/web".'
     )
 
@@ -211,6 +140,10 @@ class SetConfig(Table):
     )
     windows_for_all: bool = Field(
         default=False, description="Whether additive changes wait for a window too."
+    )
+
+    hints: tuple[HintConfig, ...] = Field(
+        default=(), description="What manifests alone cannot tell; a rehearsal lists it as assumed."
     )
 
     @model_validator(mode="before")
@@ -279,4 +212,5 @@ class SetConfig(Table):
             formerly=frozenset(self.formerly),
             depends_on=self.depends_on,
             is_absent=self.is_absent,
+            hints=tuple(one.hint for one in self.hints),
         )

@@ -8,8 +8,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from agent.core.budget import Budget
+from agent.core.hints import Hint
 from agent.core.refs import Ref, RefKind
-from agent.core.situation import Foreign
+from agent.core.situation import ConfigChanges, Foreign
 from agent.errors import ConfigError
 from agent.settings import Settings, load_settings, schema_text
 
@@ -27,6 +28,10 @@ sets:
   take_over: [kubectl-client-side-apply, helm]
   foreign_entries: keep
   allow_downtime: [Deployment shop/web]
+  config_changes: hold
+  hints:
+  - {object: Deployment shop/web, ready_once_gone: Deployment shop/old, ready_once_done: Job shop/migrate}
+  - {object: ServiceAccount shop/api, tokens_outside: true}
 - name: shop
   repo: https://git.example.com/shop.git
   ref: main
@@ -60,6 +65,11 @@ def test_whole(tmp_path: Path) -> None:
     assert (calico.settle, settings.interval) == (90.0, 30.0)
     assert calico.rules.manager == "trapeze/calico"
     assert calico.rules.foreign is Foreign.KEEP
+    assert calico.rules.config_changes is ConfigChanges.HOLD
+    assert calico.rules.hints == (
+        Hint(gone="Deployment shop/old", done="Job shop/migrate", of="Deployment shop/web"),
+        Hint(tokens_outside=True, of="ServiceAccount shop/api"),
+    )
     assert calico.rules.allow == {"Namespace", "CustomResourceDefinition.apiextensions.k8s.io a.b.c"}
     assert shop.repo == "https://git.example.com/shop.git"
     assert shop.paths == ("deploy",)

@@ -42,7 +42,7 @@ from agent.core.replacement.orphans import as_before, is_orphan
 from agent.core.scaling import as_scaled
 from agent.core.sending import to_send
 from agent.core.sharing import before_changing, before_making, followed, is_member
-from agent.core.situation import Foreign, Situation, is_named
+from agent.core.situation import Foreign, Situation, is_listed
 from agent.core.stamps import digest_of, stamped
 from agent.core.steps import Answer, Change, DryRun, Gate, GateState, Step, Verb
 from agent.core.storage import heeded, migration
@@ -241,7 +241,7 @@ class Drafter:
         if live.is_deleting:
             gates.append(Gate("there", "the object is not going", GateState.HELD, "it is being deleted"))
         downtime = next((p.reason for p in parts if p.kind is FacetKind.DOWNTIME), "")
-        if downtime and not is_named(live.id, self.situation.rules.allow_downtime):
+        if downtime and not is_listed(live.id, self.situation.rules.allow_downtime):
             reason = f"{downtime}; allow it by allow_downtime: [{live.id}]"
             gates.append(Gate("approved", "the downtime is allowed", GateState.HELD, reason))
         return tuple(gates)

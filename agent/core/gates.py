@@ -21,7 +21,7 @@ from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.policy import group_kind
 from agent.core.references import pod_template
 from agent.core.relabel import left_behind
-from agent.core.situation import Foreign, Situation, is_named
+from agent.core.situation import Foreign, Situation, is_listed
 from agent.core.steps import Admits, Gate, GateState, Question, Request
 from agent.core.trust import question_of, reachable, trusted
 
@@ -189,7 +189,7 @@ class Gates:
         named = named_service(name)
         if live is not None and named is not None and name != external_name(live.body):
             return (self.serves(named), self.granted(named))
-        if live is None or is_named(key, self.situation.rules.allow_downtime):
+        if live is None or is_listed(key, self.situation.rules.allow_downtime):
             return ()
         troubles = list(left_behind(self.situation, live, manifest.body))
         if not troubles:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from agent.core.hints import has_tokens_outside
+from agent.core.hints import hint_of
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.references import Reference, pod_template, uses
 from agent.core.situation import Situation
@@ -94,7 +94,8 @@ def users_of_subject(situation: Situation, subject: Body, namespace: str) -> Ite
             place = str(subject.get("namespace") or namespace)
             yield from users_of_account(situation, place, name)
             holder = situation.live.get(ObjectId("", "ServiceAccount", place, name))
-            if holder is not None and has_tokens_outside(holder.body):
+            said = situation.rules.hints
+            if holder is not None and hint_of(holder.id, holder.body, said).tokens_outside:
                 yield f"tokens of {holder.id} outside the cluster (leaves no trace)"
         case "User" if user != name:
             where, _, account = user.partition(":")

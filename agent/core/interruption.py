@@ -8,7 +8,7 @@ from dataclasses import replace
 from agent.core.model import Body, ObjectId
 from agent.core.policy import Policy
 from agent.core.serving import Path, Routes
-from agent.core.situation import is_named
+from agent.core.situation import is_listed
 from agent.core.states import SERVICE
 from agent.core.terms import Terms
 from agent.core.workloads import labels_of_template
@@ -21,7 +21,7 @@ def interrupting(terms: Terms, old: Objects, new: Objects, names: Collection[str
 
     Only workloads that the upgrade changes are meant: what it leaves alone has no downtime.
     """
-    changed = [key for key in old if old[key] != new.get(key) and is_named(key, names)]
+    changed = [key for key in old if old[key] != new.get(key) and is_listed(key, names)]
     if not changed:
         return terms
     return replace(terms, interrupted=terms.interrupted | carried_by(changed, (old, new), routes))

@@ -24,7 +24,7 @@ from agent.core.references import pod_template, uses
 from agent.core.replacement.gating import carried
 from agent.core.replacement.orphans import is_orphan
 from agent.core.sharing import claim, wanted_of
-from agent.core.situation import Situation, is_named
+from agent.core.situation import Situation, is_listed
 from agent.core.spared import spared
 from agent.core.steps import Gate, GateState, NamespaceContents
 from agent.core.storage import kind_defined
@@ -85,7 +85,7 @@ class Pruning:
         situation = self.gates.situation
         if not situation.policy.needs_approval(live.id):
             return None
-        if is_named(live.id, situation.rules.allow):
+        if is_listed(live.id, situation.rules.allow):
             allowed = "allowed by the set's configuration"
             return Gate("approved", "a person has allowed it", GateState.OPEN, allowed)
         way_out = f"prune: {{allow: [{live.id}]}}"

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from agent.core.budget import Budget
 from agent.core.health import HealthRules
+from agent.core.hints import Hint
 from agent.core.ledger import Ledger
 from agent.core.model import Body, Desired, Finding, Live, LiveObject, ObjectId
 from agent.core.neighbours import Neighbours
@@ -77,7 +78,7 @@ class Rules:
     handoff may take, in seconds, 0 for ever. Outside of ``windows`` nothing moves or goes, and with
     ``windows_for_all`` nothing is written; without any all times are good.
     ``formerly`` are names that the set had; ``depends_on`` and ``dependents`` other sets; ``is_absent``
-    says that the whole set shall go.
+    says that the whole set shall go. ``hints`` are what manifests alone cannot tell.
     """
 
     manager: str
@@ -97,9 +98,10 @@ class Rules:
     depends_on: tuple[str, ...] = ()
     dependents: tuple[str, ...] = ()
     is_absent: bool = False
+    hints: tuple[Hint, ...] = ()
 
 
-def is_named(object_id: ObjectId, names: Collection[str]) -> bool:
+def is_listed(object_id: ObjectId, names: Collection[str]) -> bool:
     """Whether ``names`` (``Kind namespace/name``, ``Kind.group``, ``Kind``) has this object or its kind."""
     return not {str(object_id), str(object_id.group_kind), object_id.kind}.isdisjoint(names)
 

@@ -100,7 +100,7 @@ def rehearse(
         left_behind=left,
         rollbacks=_rollbacks(script, setup, options, found, scene),
         announced=announced,
-        assumed=(*told(_bodies(script.head)), *stage.assumed),
+        assumed=(*told(_bodies(script.head), script.rules.hints), *stage.assumed),
         missing=stage.missing,
     )
 
@@ -151,12 +151,13 @@ def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, 
         paths = (path for key, body in absent.items() for path in routes.of(key, body))
         return replace(found, interrupted=found.interrupted.union(paths))
 
+    said = script.rules.hints
     options = Options(
         workloads=changed_workloads(script.base, script.head, script.policy),
         since=stage.world.version,
         terms=terms,
         changes=(script.base.revision,) if script.base and script.disturbs else (),
-        hints={key: hint_of(body) for key, body in _bodies(script.head).items()},
+        hints={key: hint_of(key, body, said) for key, body in _bodies(script.head).items()},
         budget=script.budget,
         depth=script.depth,
         faults=script.disturbs,

@@ -12,7 +12,7 @@ from agent.core.references import pod_template
 from agent.core.replacement.bridges import bridge_of, carries, id_of_bridge, is_bridge
 from agent.core.replacement.orphans import owned_sets
 from agent.core.replacement.ways import way_of
-from agent.core.situation import Situation, is_named
+from agent.core.situation import Situation, is_listed
 from agent.core.steps import Answer, Gate, GateState, Step, Verb
 from agent.core.table_replacements import ReplacementRow, Way
 
@@ -112,7 +112,7 @@ def _own_gates(situation: Situation, live: LiveObject, row: ReplacementRow, reas
 
 def _allowed(situation: Situation, live: LiveObject, row: ReplacementRow) -> Gate:
     wants = "the downtime is allowed"
-    if is_named(live.id, situation.rules.allow_downtime):
+    if is_listed(live.id, situation.rules.allow_downtime):
         return Gate("approved", wants, GateState.OPEN, "allowed by the set's configuration")
     way_out = f"give it a new name in Git, or allow it by allow_downtime: [{live.id}]"
     return Gate("approved", wants, GateState.HELD, f"not without downtime: {row.costs}; {way_out}")

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 import jsonschema
 
 from agent.core import render
+from agent.core.hints import Hint
 from agent.core.orders import Order
 from agent.core.rehearsal.answer import Verdict
 from tests.core.rehearsal.small import BLUE, GREEN, rehearsed, script
@@ -96,3 +97,33 @@ def test_a_way_back_that_ends_with_a_person_is_one_and_what_is_said_again_is_sai
         repeated = [reason for _, reasons in wait.steps for reason in reasons]
         assert len(repeated) > len(set(repeated))
         assert "as above" in render.rehearsal_text(answer)
+
+
+def test_a_hint_of_the_configuration_says_the_same_as_an_annotation_and_who_said_it() -> None:
+    said = (
+        Hint(gone="Deployment front/blue", of="Deployment front/green"),
+        Hint(tokens_outside=True, of="ServiceAccount nowhere/api"),
+    )
+    play = script(BLUE, GREEN, disturbs=False)
+    answer = rehearsed(replace(play, rules=replace(play.rules, hints=said)))
+    assert answer.verdict is Verdict.STUCK
+    assert answer.deadlocks[0].workloads == ("Deployment front/green",)
+    assert answer.assumed[:2] == (
+        (
+            "Deployment front/green becomes ready only once Deployment front/blue is gone "
+            "(the configuration says so)"
+        ),
+        "the hint on ServiceAccount nowhere/api means no object of the release",
+    )
+
+
+def test_tokens_outside_by_the_configuration_keep_the_rights_as_an_annotation_does() -> None:
+    play = script(
+        (namespace("old"), server("old"), binding("old")),
+        (namespace("new"), server("new"), binding("new")),
+        disturbs=False,
+    )
+    said = (Hint(tokens_outside=True, of="ServiceAccount old/api"),)
+    answer = rehearsed(replace(play, rules=replace(play.rules, hints=said)))
+    order = [step for step in answer.steps if "ClusterRoleBinding" in step or "Deployment old/api" in step]
+    assert order[-1] == "narrow ClusterRoleBinding api-storage"
