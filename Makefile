@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lint types contracts check controlplane helm cluster test test-all demo bench bench-read schemas bench-rehearse golden
+.PHONY: help venv lint types contracts check controlplane tools cluster test test-all demo bench bench-read schemas bench-rehearse golden
 
 # Network namespaces need root: here, or in a user namespace, where the system has them.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || [ "$$(uname)" != Linux ] || echo unshare --user --map-root-user)
@@ -37,7 +37,7 @@ check: lint types contracts ## lint, types, contracts
 controlplane: $(READY) ## the control plane of the tests: from the cache, else built
 	@if [ "$$(uname)" = Linux ]; then $(BIN)/python -m tests.rig build; fi
 
-helm: $(READY) ## Helm 3 and 4 for the slow tests: from the cache, else built
+tools: $(READY) ## Helm, kubectl and Flux's applying for the slow tests: from the cache, else built
 	@if [ "$$(uname)" = Linux ]; then $(BIN)/python -m tests.rig build -- all; fi
 
 cluster: controlplane ## a control plane to play with, until Ctrl-C
@@ -73,6 +73,6 @@ golden: $(READY) ## renew golden files and what the README shows
 test: controlplane ## all tests but the slow ones
 	$(PYTEST) -m "not slow"
 
-test-all: helm ## all tests, the handoffs also with requests routed by kube-proxy
+test-all: tools ## all tests, the handoffs also with requests routed by kube-proxy
 	$(PYTEST)
 	$(PYTEST) tests/e2e -m "not slow" --aggregator-routing=off

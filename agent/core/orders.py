@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 from agent.core.health import health
 from agent.core.model import Form, ObjectId
@@ -63,15 +63,28 @@ def _as_tool(
     for number, stage in enumerate(tool.stages):
         own = sorted(
             (step for step in applied if _stage_of(tool, step.id) == number),
-            key=lambda step: (_place(stage, step.id), step.id),
+            key=lambda step: (_place(stage, step.id), *_within(situation, tool, step)),
         )
         steps += [replace(step, gates=(*step.gates, *waits)) for step in own]
         if stage.waits:
             waits = (*waits, _ready(situation, tool, number))
-    places = [(_stage_of(tool, s.id), _place(tool.stages[_stage_of(tool, s.id)], s.id), s) for s in deleted]
-    places.sort(key=lambda place: (*place[:2], place[2].id), reverse=tool.removes == "reversed")
-    steps += [replace(step, gates=(*step.gates, *waits)) for _, _, step in places]
+
+    def place(step: Step) -> tuple[Any, ...]:
+        number = _stage_of(tool, step.id)
+        return number, _place(tool.stages[number], step.id), *_within(situation, tool, step)
+
+    going = sorted(deleted, key=place, reverse=tool.removes == "reversed")
+    steps += [replace(step, gates=(*step.gates, *waits)) for step in going]
     return _one_by_one(steps)
+
+
+def _within(situation: Situation, tool: ToolRow, step: Step) -> tuple[Any, ...]:
+    """The place of a step among those of its kind."""
+    entry = situation.ledger.entries.get(step.id)
+    bases = step.bases or (entry.bases if entry else ())
+    if tool.within == "named" or not bases:
+        return "", 0, step.id
+    return bases[-1].file, bases[-1].document, step.id
 
 
 def _one_by_one(steps: Iterable[Step]) -> Iterator[Step]:

@@ -26,6 +26,8 @@ class ToolRow(Row):
     source: str
     stages: tuple[Stage, ...]
     removes: Literal["listed", "reversed"]
+    within: Literal["named", "written"] = "named"
+    """Objects of one kind go by namespace and name, or as they stand in the files."""
 
     @property
     def key(self) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """One request to the API server: bounded in time, tried again where that is safe, refused in our words.
 
 Tried again are 429 and 503 that name a Retry-After (the server did not begin; client-go does the same) and,
-three times, requests that got no answer. What is not safe to send twice is only repeated where it surely
-never arrived: no connection, or 429.
+three times in all, requests that got no answer and reads that the server failed at (500, 502, 503, 504): one
+list of forty that fails now and then would else hold a plan for ever. What is not safe to send twice is only
+repeated where it surely never arrived: no connection, or 429.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ _CONNECT_ATTEMPTS: Final = 3
 _CHUNK: Final = 1 << 18
 _TOO_MANY: Final = 429
 _UNAVAILABLE: Final = 503
+_FAILED: Final = frozenset({500, 502, 503, 504})
 _FIRST_ERROR: Final = 400
 _UNAUTHORIZED: Final = 401
 _BACKOFF: Final = tenacity.wait_random_exponential(multiplier=0.2, max=5)
@@ -73,7 +75,7 @@ class _Again(Exception):
 
 
 class _TriedEnough(stop_base):
-    """Without an answer three attempts; with one (429, 503) for as long as the patience lasts."""
+    """Three attempts; where the server says to come back (429, 503) for as long as the patience lasts."""
 
     def __call__(self, retry_state: tenacity.RetryCallState) -> bool:
         failure = retry_state.outcome.exception() if retry_state.outcome else None
@@ -162,6 +164,8 @@ class Wire:
         is_later = response.status == _UNAVAILABLE and request.is_safe and seconds is not None
         if is_later or response.status == _TOO_MANY:
             raise _Again(error, is_answer=True, seconds=seconds)
+        if request.method == "GET" and response.status in _FAILED:
+            raise _Again(error, is_answer=False)
         raise error
 
     def _sent(self, request: Request, silence: float, *, is_stream: bool = False) -> urllib3.BaseHTTPResponse:

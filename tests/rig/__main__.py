@@ -2,7 +2,7 @@
 
 build                 build the control plane's binary and the readers that tests compare with, and
                       install what the system lacks: what runs beside a control plane reaches no network
-build -- all          the same, and Helm for the slow tests
+build -- all          the same, and Helm, kubectl and Flux's applying for the slow tests
 run -- COMMAND ...    start a control plane, run COMMAND in its network with KUBECONFIG set, end it
 cluster               leave a control plane running until Ctrl-C, and say how to reach it
 shell [-- COMMAND]    a shell (or COMMAND) in the network of the control plane that `cluster` left running
@@ -23,7 +23,7 @@ from tests.rig import build
 from tests.rig.build import RigError, program
 from tests.rig.controlplane import ControlPlane
 from tests.rig.netns import enter_new_network
-from tests.rig.tools import HELM_3, HELM_4, KUSTOMIZE
+from tests.rig.tools import APPLIERS, HELM_3, HELM_4, KUSTOMIZE
 
 RUNNING = "running"
 
@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
         if asked.command == "build":
             build.ensure_programs()
             _say(str(build.build()))
-            for tool in (ORACLE, KUSTOMIZE, *((HELM_3, HELM_4) if asked.words else ())):
+            for tool in (ORACLE, KUSTOMIZE, *((HELM_3, HELM_4, APPLIERS) if asked.words else ())):
                 _say(str(tool.build()))
             return 0
         if asked.command == "shell":

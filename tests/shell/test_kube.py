@@ -11,6 +11,7 @@ import pytest
 
 from agent.core.model import GroupKind, ObjectId
 from agent.errors import (
+    ClusterError,
     Invalid,
     NotServed,
     Unreachable,
@@ -139,6 +140,23 @@ def test_an_answer_that_breaks_off_is_asked_again_only_for_safe_requests(
     with pytest.raises(Unreachable, match="cannot replace ConfigMap shop/web: no answer from"):
         kube.replace(MAPS, WEB_BODY)
     assert len(wire.requests(f"PUT {WEB_PATH}")) == 1
+
+
+@pytest.mark.parametrize("code", [500, 502, 503, 504])
+def test_a_read_that_the_server_failed_at_is_asked_again_a_write_is_not(
+    wire: Wire, kube: KubeCluster, code: int
+) -> None:
+    failed = Answer(code, b"upstream broke")
+    wire.answer(f"GET {WEB_PATH}", failed, failed, Answer(body=WEB_BODY))
+    assert kube.get(MAPS, WEB) == WEB_BODY
+    wire.answer("GET /api/v1/configmaps", failed, failed, failed, Answer(body={"metadata": {}, "items": []}))
+    with pytest.raises(ClusterError):
+        kube.list(MAPS)
+    assert len(wire.requests("GET /api/v1/configmaps")) == 3
+    wire.answer(f"PATCH {WEB_PATH}", failed, Answer(body=WEB_BODY))
+    with pytest.raises(ClusterError):
+        kube.apply(MAPS, WEB_BODY, manager="m")
+    assert len(wire.requests(f"PATCH {WEB_PATH}")) == 1
 
 
 def test_a_server_that_is_not_there_is_unreachable(tmp_path: Path) -> None:

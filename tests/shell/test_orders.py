@@ -45,6 +45,19 @@ def test_helm_writes_by_its_list_of_kinds() -> None:
     ]
 
 
+@pytest.mark.parametrize(("order", "first"), [(Order.HELM, "zoo"), (Order.FLUX, "arc")])
+def test_within_a_kind_helm_goes_by_the_files_and_flux_by_the_names(order: Order, first: str) -> None:
+    places = written(order, namespace("zoo"), namespace("arc"))
+    assert places[0] == f"Namespace {first}"
+    job = Job(allow=frozenset({"Namespace"}))
+    job.release(namespace("zoo"), namespace("arc"), CONFIG % "red")
+    job.run()
+    job.release(CONFIG % "red")
+    gone = job.run(order=order)
+    # Flux deletes from the last to the first.
+    assert gone[0] == "delete Namespace zoo"
+
+
 def test_flux_writes_by_stages() -> None:
     assert written(Order.FLUX, CRD, BOOK, namespace("shelf"), CONFIG % "red", binding("shelf")) == [
         "CustomResourceDefinition books.library.example",

@@ -1,0 +1,106 @@
+"""Other tools at work on a release: kubectl, Helm, and the package that Flux applies and prunes with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from agent.core.orders import Order
+from tests.corpus_live.helm import Itself
+from tests.e2e.releases import Files, documents, written
+from tests.rig.cluster import Cluster
+from tests.rig.golang import GoProgram
+from tests.rig.tools import APPLIERS, HELM_3, HELM_4
+
+NAMESPACE: Final = "default"
+"""Where Helm keeps its records."""
+
+
+class Tool(Protocol):
+    """A tool that brings a cluster from one release to the next."""
+
+    def release(self, files: Files) -> None:
+        """Apply the files, and take away what only the files before had."""
+
+
+class Kubectl:
+    """``kubectl apply`` of everything in the order of the kinds, then ``kubectl delete`` of what is gone."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self._cluster, self._folder = cluster, folder
+        self._before: list[dict[str, Any]] = []
+
+    def release(self, files: Files) -> None:
+        """Nothing is waited for."""
+        bodies = objects(files)
+        self._run("apply", _file(self._folder, "wanted", bodies))
+        names = {name_of(body) for body in bodies}
+        stale = [body for body in self._before if name_of(body) not in names]
+        if stale:
+            self._run("delete", _file(self._folder, "stale", stale), "--wait=false")
+        self._before = bodies
+
+    def _run(self, verb: str, file: Path, *words: str) -> None:
+        _run(self._cluster, "kubectl", verb, "--filename", str(file), *words)
+
+
+class Helm:
+    """``helm upgrade --install`` of a chart that holds the files as they stand."""
+
+    def __init__(self, cluster: Cluster, folder: Path, program: GoProgram) -> None:
+        self._helm = Itself(cluster, NAMESPACE, program.build(), folder)
+
+    def release(self, files: Files) -> None:
+        """Without --wait, as by default."""
+        self._helm.release(*objects(files))
+
+
+class Flux:
+    """The stages, waits and the prune of Flux's kustomize-controller, by its own package."""
+
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self._cluster, self._folder = cluster, folder
+        self._before: list[dict[str, Any]] = []
+
+    def release(self, files: Files) -> None:
+        """ApplyAllStaged, then DeleteAll."""
+        bodies = objects(files)
+        wanted, former = (_file(self._folder, n, b) for n, b in (("new", bodies), ("old", self._before)))
+        _run(self._cluster, "flux", str(wanted), str(former))
+        self._before = bodies
+
+
+PROGRAMS: Final = {"kubectl": APPLIERS, "helm-3": HELM_3, "helm-4": HELM_4, "flux": APPLIERS}
+ORDERS: Final = {"kubectl": Order.NAIVE, "helm-3": Order.HELM, "helm-4": Order.HELM, "flux": Order.FLUX}
+
+
+def tool(name: str, cluster: Cluster, folder: Path) -> Tool:
+    """The tool of that name; its program is built already."""
+    if name == "kubectl":
+        return Kubectl(cluster, folder)
+    return Flux(cluster, folder) if name == "flux" else Helm(cluster, folder, PROGRAMS[name])
+
+
+def objects(files: Files) -> list[dict[str, Any]]:
+    """All objects of a release, file by file."""
+    return [body for _, text in sorted(files.items()) for body in documents(text)]
+
+
+def name_of(body: dict[str, Any]) -> tuple[str, str, str]:
+    """Kind, namespace and name."""
+    metadata = body["metadata"]
+    return body["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def _file(folder: Path, name: str, bodies: list[dict[str, Any]]) -> Path:
+    path = folder / f"{name}.yaml"
+    path.write_text(written(bodies))
+    return path
+
+
+def _run(cluster: Cluster, *words: str) -> None:
+    home = {**os.environ, "KUBECONFIG": str(cluster.kubeconfig)}
+    done = subprocess.run([APPLIERS.build(), *words], env=home, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
