@@ -129,13 +129,13 @@ def killed_until_the_end(config: Path) -> int:
 
 
 def main(config: Path, moment: Moment) -> None:
-    """Sync until in service; whoever gets there has not met the moment."""
+    """Sync until in service, or gone as the set shall be; whoever gets there has not met the moment."""
     settings = load_settings(config)
     tools = tools_of(settings)
     mortal = Mortal(tools.cluster, moment)
     tools = replace(tools, cluster=mortal, store=type(tools.store)(mortal, settings.ledger_namespace))
     syncer = syncer_of(settings, settings.sets[0], tools)
-    while syncer.tick().state is not State.IN_SERVICE:
+    while syncer.tick().state not in (State.IN_SERVICE, State.ABSENT):
         time.sleep(PAUSE)
 
 
