@@ -29,6 +29,7 @@ OTHERS: Final = "somebody-else"
 """The field manager of what is assumed to stand."""
 
 _CRD: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
+_NAMESPACE: Final = GroupKind("", "Namespace")
 _SECRET: Final = GroupKind("", "Secret")
 _ROUNDS: Final = 6
 _PAUSE: Final = 10.0
@@ -53,16 +54,19 @@ def installed(world: World, setup: Setup, base: Desired | None, head: Desired) -
     """The stage of an upgrade from ``base`` (None: from nothing) to ``head``."""
     releases = [release for release in (base, head) if release is not None]
     world, kinds = _with_kinds(world, releases)
-    world, others = _with_others(world, setup.policy, releases)
+    world = _with_namespaces(world, setup, base) if base is not None else world
+    world, others, homeless = _with_others(world, setup.policy, releases)
     ledger = Ledger(head.set_name)
     assumed = (*(f"{kind} is served by something else" for kind in kinds), *others)
     if base is None:
-        return Stage(at_rest(world), ledger, assumed)
+        return Stage(at_rest(world), ledger, assumed, homeless)
     world, refused = _applied(world, setup, base)
     world = at_rest(world)
     taken = Generation(1, base.revision, GenerationState.IN_SERVICE, world.now)
     entries = {key: entry for key in base.manifests if (entry := _entry(world, base, key)) is not None}
-    return Stage(world, replace(ledger, generations=(taken,), entries=entries), assumed, refused)
+    return Stage(
+        world, replace(ledger, generations=(taken,), entries=entries), assumed, (*refused, *homeless)
+    )
 
 
 def at_rest(world: World) -> World:
@@ -149,8 +153,23 @@ def _row(kind: GroupKind, found: Iterable[Manifest]) -> Served:
     return Served(kind, tuple(versions), kind.kind.lower() + "s", is_namespaced, kind)
 
 
-def _with_others(world: World, policy: Policy, releases: Iterable[Desired]) -> tuple[World, tuple[str, ...]]:
-    """The world with what the releases' pods and objects name and no manifest makes."""
+def _with_namespaces(world: World, setup: Setup, base: Desired) -> World:
+    """The world with the namespaces of the base: what others made stands in them."""
+    draft = Draft(world)
+    for key, manifest in sorted(base.manifests.items()):
+        if key.group_kind == _NAMESPACE:
+            body = stamped(manifest.body, base.set_name, 1, base.revision)
+            requests.apply(draft, body, setup.rules.manager)
+    return draft.finish()
+
+
+def _with_others(
+    world: World, policy: Policy, releases: Iterable[Desired]
+) -> tuple[World, tuple[str, ...], tuple[str, ...]]:
+    """The world with what the releases' pods and objects name and no manifest makes.
+
+    What would stand in a namespace that only comes with the upgrade cannot stand before: it is told last.
+    """
     wanted: dict[ObjectId, Body] = {}
     made = {key for release in releases for key in release.manifests}
     for release in releases:
@@ -158,11 +177,14 @@ def _with_others(world: World, policy: Policy, releases: Iterable[Desired]) -> t
             for need, body in _needs(key, manifest.body, policy):
                 if need not in made and need not in wanted and world.get(need) is None:
                     wanted[need] = body
+    homes = {"", *(key.name for key in (*world.of(*_NAMESPACE), *wanted) if key.group_kind == _NAMESPACE)}
+    homeless = {key for key in wanted if key.namespace not in homes}
     draft = Draft(world)
-    for body in sorted(wanted.values(), key=lambda body: body["kind"] != "Namespace"):
-        requests.apply(draft, body, OTHERS)
-    told = (f"{key} stands, made by something else" for key in sorted(wanted))
-    return advance(draft.finish(), 0), tuple(told)
+    for key in sorted(wanted.keys() - homeless, key=lambda key: (key.group_kind != _NAMESPACE, key)):
+        requests.apply(draft, wanted[key], OTHERS)
+    told = (f"{key} stands, made by something else" for key in sorted(wanted.keys() - homeless))
+    lacks = (f"{key} is made by no manifest, and its namespace comes with the upgrade" for key in homeless)
+    return advance(draft.finish(), 0), tuple(told), tuple(sorted(lacks))
 
 
 def _needs(key: ObjectId, body: Body, policy: Policy) -> Iterator[tuple[ObjectId, Body]]:

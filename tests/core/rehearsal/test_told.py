@@ -14,7 +14,7 @@ from agent.core.hints import Hint
 from agent.core.orders import Order
 from agent.core.rehearsal.answer import Verdict
 from tests.core.rehearsal.small import BLUE, GREEN, rehearsed, script
-from tests.shell.releases import binding, namespace, server
+from tests.shell.releases import binding, ingress, namespace, server, web
 
 SCHEMA = Path(__file__).parents[3] / "docs" / "rehearsal.schema.json"
 
@@ -127,3 +127,21 @@ def test_tokens_outside_by_the_configuration_keep_the_rights_as_an_annotation_do
     answer = rehearsed(replace(play, rules=replace(play.rules, hints=said)))
     order = [step for step in answer.steps if "ClusterRoleBinding" in step or "Deployment old/api" in step]
     assert order[-1] == "narrow ClusterRoleBinding api-storage"
+
+
+NEEDS = 'image: "standin/http:1", envFrom: [{secretRef: {name: key}}]'
+
+
+def test_what_others_make_in_a_namespace_of_the_release_stands_and_in_a_new_one_cannot() -> None:
+    def keyed(where: str) -> tuple[str, ...]:
+        app = web("app", where=where).replace('image: "standin/http:1"', NEEDS)
+        return (namespace(where), app, ingress(f"{where}/app"))
+
+    answer = rehearsed(script(keyed("old"), keyed("old"), disturbs=False))
+    assert answer.verdict is Verdict.KEPT
+    assert "Secret old/key stands, made by something else" in answer.assumed
+    assert answer.missing == ()
+    answer = rehearsed(script(keyed("old"), keyed("new"), disturbs=False))
+    assert answer.missing == (
+        "Secret new/key is made by no manifest, and its namespace comes with the upgrade",
+    )
