@@ -1,4 +1,4 @@
-"""Random pairs of releases: kept or announced, and ended with nothing left."""
+"""Random pairs of releases: kept or announced, ended with nothing left, no step waiting without need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from tests.core.rehearsal.small import rehearsed, script
 from tests.shell.releases import CONFIG, binding, ingress, namespace, server, web
 
 PARTS: Final = 10
-SLOW: Final = "standin.dev/ready-after: '5'"
+TAKES: Final = frozenset({"narrow", "delete", "generation"})
+"""What takes something away, and the generation that comes into service."""
 
 Release = tuple[str, ...]
 
@@ -41,6 +42,21 @@ def check(before: Release, after: Release) -> None:
     assert answer.left_behind == ()
     if answer.is_exhaustive:
         assert answer.verdict in (Verdict.KEPT, Verdict.ANNOUNCED)
+    for wait in answer.waits:
+        for step, reasons in wait.steps:
+            assert waits_rightly(step, wait.workloads, after), (step, reasons)
+
+
+def waits_rightly(step: str, workloads: tuple[str, ...], release: Release) -> bool:
+    """Whether the promise needs this wait for the workloads: nothing new waits, but a pointer to their pods.
+
+    What is taken away waits for all that is new: until then a revert finds the old generation whole.
+    """
+    verb, _, key = step.partition(" ")
+    if key.startswith("Ingress") and verb not in TAKES:
+        led = {name for name in ("blue", "green") if ingress(f"front/{name}") in release}
+        return any(f"Deployment front/{name}" in workloads for name in led)
+    return verb in TAKES
 
 
 def check_many(part: int, examples: int) -> None:
