@@ -2,11 +2,12 @@
 
 WHEN is `before` (the request never goes out) or `after` (it was answered, and nobody hears of it). REQUEST is
 `VERB KIND NAME`, as in `apply APIService v3.projectcalico.org`, or `any write`; NTH counts such requests from
-1. Dry runs and reads are not counted.
+1. Dry runs and reads are not counted. What was answered goes into a log beside CONFIG (see ``twice``).
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -29,6 +30,10 @@ from tests.e2e.command import ROOT
 
 PAUSE = 0.2
 ANY = "any write"
+A_STEP = 3
+"""Writes of a step by a new process: what was left open is closed, the intent, the step itself."""
+LOG = "writes.jsonl"
+ENDS = (State.IN_SERVICE, State.ABSENT)
 
 
 @dataclass(frozen=True)
@@ -41,11 +46,15 @@ class Moment:
 
 
 class Mortal:
-    """A port to a cluster that kills its process with SIGKILL at a moment; all else goes to ``cluster``."""
+    """A port to a cluster that kills its process with SIGKILL at a moment; all else goes to ``cluster``.
 
-    def __init__(self, cluster: Cluster, moment: Moment) -> None:
+    ``log`` gets a line for each write that the server answered.
+    """
+
+    def __init__(self, cluster: Cluster, moment: Moment, log: Path) -> None:
         self._cluster = cluster
         self._moment = moment
+        self._log = log
         self._seen = 0
         self._lock = Lock()
 
@@ -54,7 +63,7 @@ class Mortal:
 
     def apply(self, resource: Resource, body: Body, *, manager: str, take_over: bool = False) -> Body:
         """Apply, or die."""
-        with self._write("apply", resource, body["metadata"]["name"]):
+        with self._write("apply", resource, _id(resource, body), body):
             return self._cluster.apply(resource, body, manager=manager, take_over=take_over)
 
     def delete(
@@ -67,37 +76,61 @@ class Mortal:
         propagation: Propagation = Propagation.BACKGROUND,
     ) -> None:
         """Delete, or die."""
-        with self._write("delete", resource, object_id.name):
+        with self._write("delete", resource, object_id, {"uid": uid}):
             self._cluster.delete(
                 resource, object_id, uid=uid, resource_version=resource_version, propagation=propagation
             )
 
     def create(self, resource: Resource, body: Body) -> Body:
         """Create, or die."""
-        with self._write("create", resource, body["metadata"]["name"]):
+        with self._write("create", resource, _id(resource, body), body):
             return self._cluster.create(resource, body)
 
     def replace_status(self, resource: Resource, body: Body) -> Body:
         """Replace the status, or die."""
-        with self._write("replace_status", resource, body["metadata"]["name"]):
+        with self._write("replace_status", resource, _id(resource, body), body):
             return self._cluster.replace_status(resource, body)
 
     def replace(self, resource: Resource, body: Body) -> Body:
         """Replace, or die."""
-        with self._write("replace", resource, body["metadata"]["name"]):
+        with self._write("replace", resource, _id(resource, body), body):
             return self._cluster.replace(resource, body)
 
     @contextmanager
-    def _write(self, verb: str, resource: Resource, name: str) -> Iterator[None]:
-        is_meant = self._moment.request in (f"{verb} {resource.kind.kind} {name}", ANY)
+    def _write(self, verb: str, resource: Resource, key: ObjectId, content: Body) -> Iterator[None]:
+        is_meant = self._moment.request in (f"{verb} {resource.kind.kind} {key.name}", ANY)
         with self._lock:
             self._seen += is_meant
             is_it = is_meant and self._seen == self._moment.nth
         if is_it and self._moment.when == "before":
             die()
         yield
+        with self._lock, self._log.open("a") as log:
+            log.write(json.dumps([str(key), verb, _without_version(content)], sort_keys=True) + "\n")
         if is_it:
             die()
+
+
+def _id(resource: Resource, body: Body) -> ObjectId:
+    return ObjectId(*resource.kind, body["metadata"].get("namespace", ""), body["metadata"]["name"])
+
+
+def _without_version(content: Body) -> Body:
+    """What is written: a precondition on what stands there already is not part of it."""
+    metadata = {k: v for k, v in content.get("metadata", {}).items() if k != "resourceVersion"}
+    return {**content, "metadata": metadata}
+
+
+def twice(config: Path) -> list[str]:
+    """Objects that the processes wrote, and wrote again with the same content and nothing in between."""
+    last: dict[str, str] = {}
+    found = []
+    for line in (config.parent / LOG).read_text().splitlines():
+        key = json.loads(line)[0]
+        if last.get(key) == line:
+            found.append(key)
+        last[key] = line
+    return found
 
 
 def die() -> None:
@@ -120,22 +153,25 @@ def ended(config: Path, moment: Moment) -> int:
     return done.returncode
 
 
-def killed_until_the_end(config: Path) -> int:
-    """Sync in processes that die before and after their first, second, third write; how many did."""
+def killed_until_the_end(config: Path, writes: int = 6) -> int:
+    """Sync in processes that die before and after their first, second ... write; how many did.
+
+    ``writes``: how many a process gets to at most; with fewer than ``A_STEP`` none ever takes a step.
+    """
     kills = 0
-    while ended(config, Moment(("before", "after")[kills % 2], ANY, kills // 2 % 6 + 1)) != 0:
+    while ended(config, Moment(("before", "after")[kills % 2], ANY, kills // 2 % writes + 1)) != 0:
         kills += 1
     return kills
 
 
 def main(config: Path, moment: Moment) -> None:
-    """Sync until in service, or gone as the set shall be; whoever gets there has not met the moment."""
+    """Sync until in service, or absent; whoever gets there has not met the moment."""
     settings = load_settings(config)
     tools = tools_of(settings)
-    mortal = Mortal(tools.cluster, moment)
+    mortal = Mortal(tools.cluster, moment, config.parent / LOG)
     tools = replace(tools, cluster=mortal, store=type(tools.store)(mortal, settings.ledger_namespace))
     syncer = syncer_of(settings, settings.sets[0], tools)
-    while syncer.tick().state not in (State.IN_SERVICE, State.ABSENT):
+    while syncer.tick().state not in ENDS:
         time.sleep(PAUSE)
 
 
