@@ -97,10 +97,12 @@ class HintConfig(Table):
 
     object: str = Field(pattern=OBJECT, description='The object, like "Deployment shop/web".')
     ready_once_gone: str = Field(
-        default="", description="An object: its pods become ready only when that is gone."
+        default="", pattern=OBJECT, description="An object: its pods become ready only when that is gone."
     )
     ready_once_done: str = Field(
-        default="", description="A Job: its pods become ready only when that has completed."
+        default="",
+        pattern=OBJECT,
+        description="A Job: its pods become ready only when that has completed.",
     )
     tokens_outside: bool = Field(
         default=False, description="Tokens of this ServiceAccount are used outside the cluster."

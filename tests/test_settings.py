@@ -133,6 +133,10 @@ def test_a_repo_that_stays_as_written(tmp_path: Path, repo: str) -> None:
             ":6: sets[web].allow_downtime[0] = 'web': allowed is an object like",
         ),
         (
+            one_set(hints="[{object: Deployment shop/web, ready_once_gone: the old one}]"),
+            ":6: sets[web].hints[0].ready_once_gone = 'the old one': allowed is an object like",
+        ),
+        (
             one_set(prune="{allow: [namespace]}"),
             ":6: sets[web].prune.allow[0] = 'namespace': allowed is a kind like",
         ),
