@@ -44,6 +44,16 @@ def assert_gone(site: Site, old: Files, new: Files) -> None:
         assert api.find(resource.path(key.name, key.namespace or None)) is None, str(key)
 
 
+def assert_absent(site: Site, files: Files) -> None:
+    """None of the release is there, nor anything else under the set's label, nor its ledger."""
+    api, resources = site.cluster.api, site.cluster.resources
+    assert [str(id_of(body)) for body in members(site)] == []
+    for key, body in bodies(files).items():
+        assert api.find(resources.of_object(body).path(key.name, key.namespace or None)) is None, str(key)
+    ledger = site.ledger()
+    assert (ledger.generations, dict(ledger.entries), ledger.intent) == ((), {}, None)
+
+
 def members(site: Site) -> Iterator[Body]:
     """Every live object of any kind that carries the set's label."""
     api = site.cluster.api

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from agent.core.acts import ActKind
 from agent.core.ledger import GenerationState
 from agent.core.model import SET_LABEL
 from agent.shell.report import Report, State
-from tests.e2e.mortal import ANY, Moment, ended, killed_until_the_end, twice
+from tests.e2e.mortal import killed_until_the_end, twice
 from tests.e2e.objects import is_ready
 from tests.e2e.releases import Files
 from tests.e2e.site import Site
@@ -121,19 +120,6 @@ def left(cluster: Cluster) -> list[str]:
 
 
 @pytest.mark.cluster
-def test_an_absent_set_goes_whole_through_processes_that_are_killed(cluster: Cluster, tmp_path: Path) -> None:
-    site = site_of(cluster, tmp_path, {**BLUE, "d.yaml": CONFIG % "red"})
-    assert left(cluster)
-    site.configure(state="absent", prune={"allow": ["*", "Namespace front"]})
-    for moment in (Moment("before", ANY, 1), Moment("after", ANY, 2), Moment("after", ANY, 4)):
-        assert ended(site.config, moment) == -signal.SIGKILL
-    site.tick_until(lambda report: report.state is State.ABSENT)
-    assert left(cluster) == []
-    assert twice(site.config) == []
-    assert cluster.get("v1", "Namespace", "front") is None
-
-
-@pytest.mark.cluster
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_an_absent_set_killed_at_every_write_goes_to_the_same_end(cluster: Cluster, tmp_path: Path) -> None:
@@ -145,3 +131,33 @@ def test_an_absent_set_killed_at_every_write_goes_to_the_same_end(cluster: Clust
     site.tick_until(lambda report: report.state is State.ABSENT)
     assert left(cluster) == []
     assert twice(site.config) == []
+
+
+def backend(cluster: Cluster) -> str:
+    """The Service that the Ingress leads to."""
+    live = cluster.get("networking.k8s.io/v1", "Ingress", "front", "front")
+    assert live is not None
+    return str(live["spec"]["rules"][0]["http"]["paths"][0]["backend"]["service"]["name"])
+
+
+@pytest.mark.cluster
+def test_after_its_deadline_a_pointer_goes_back_and_stays_there_until_git_changes(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    site = site_of(cluster, tmp_path, BLUE, deadline="15s", after_deadline="point-back")
+    late = NEVER["b.yaml"].replace("green", "late")
+    site.commit({**GREEN, "d.yaml": late}, "green serves, another Deployment never does")
+    site.tick_until(lambda _: backend(cluster) == "green")
+    report = site.tick_until(lambda _: backend(cluster) == "blue")
+    assert report.state is State.HELD
+    assert [key for key in done(site) if "Ingress" in key][-2:] == [
+        "cutover Ingress front/front",
+        "point back Ingress front/front",
+    ]
+    held = site.syncer().tick()
+    assert (held.state, held.outcomes, site.ledger().acts) == (State.HELD, (), ())
+    assert len(list(filter(is_ready, cluster.pods("front", "app=blue")))) == 2
+    site.commit(GREEN, "without what is late")
+    site.sync()
+    assert backend(cluster) == "green"
+    assert cluster.get("apps/v1", "Deployment", "late", "front") is None
