@@ -46,7 +46,14 @@ class Hooks:
             return ()
         if step.id in self._all:
             return (*self._turn(step.id), *self._after(step.id))
-        return tuple(self._ran(key) for key, hook in self._all.items() if self._comes_before(hook, step))
+        ran = [self._ran(key) for key, hook in self._all.items() if self._comes_before(hook, step)]
+        return (*ran, *(self._failed if step.verb in _REMOVALS else ()))
+
+    @cached_property
+    def _failed(self) -> tuple[Gate, ...]:
+        """The hooks after a step that failed: what is taken away waits for all that is new, and says so."""
+        ran = (self._ran(key) for key, hook in self._all.items() if hook.when == "after")
+        return tuple(gate for gate in ran if gate.name == "hook-failed")
 
     def questions(self) -> Iterator[Question]:
         """The last words of hooks that failed, where what is secret in them is known and can be masked."""

@@ -56,5 +56,7 @@ def _waits_on(gate: Gate, stuck: Iterable[Step]) -> bool:
             return any(step.verb in _MOVES for step in stuck)
         case "last":
             return True
+        case "ready":
+            return any(closed.name == "hook-failed" for step in stuck for closed in step.closed_gates)
         case _:
             return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from agent.core.waiting import waits_for_a_person
 from agent.shell.report import State
 from tests.shell.faults import Call, Hooked
 from tests.shell.job import Job, reasons
@@ -67,6 +68,21 @@ def test_a_migration_that_fails_holds_its_rollout_until_it_is_run_again() -> Non
     job.release(HOOK % (BEFORE, "keep", 0), APP % 2)
     mended = ["create Job default/migrate-g3", "update Deployment default/web"]
     assert job.run() == [*mended, "delete Job default/migrate-g2"]
+
+
+def test_a_hook_after_a_step_that_fails_keeps_what_goes_and_only_a_person_can_go_on() -> None:
+    job = Job(wrap=lambda cluster: Hooked(cluster, talking))
+    job.release(APP % 1)
+    job.run()
+    moved = APP.replace("name: web,", "name: shop,") % 1
+    job.release(HOOK % ("after Deployment default/shop", "keep", 3), moved)
+    plan = job.hold().plan
+    assert plan is not None
+    assert "BackoffLimitExceeded: " in reasons(plan, "delete Deployment default/web")
+    assert " said: no such table; mend it in Git" in reasons(plan, "delete Deployment default/web")
+    assert waits_for_a_person(plan)
+    job.release(HOOK % ("after Deployment default/shop", "keep", 0), moved)
+    assert "delete Deployment default/web" in job.run()
 
 
 def test_a_job_that_is_to_be_deleted_when_done_goes_once_the_generation_is_in_service() -> None:
