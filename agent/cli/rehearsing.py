@@ -48,6 +48,7 @@ def rehearse(
     set_name: SetArgument = "",
     base: Annotated[str, typer.Option(help="What is in service: a branch, tag or commit.")] = "",
     head: Annotated[str, typer.Option(help="What is wanted; the set's ref when not given.")] = "",
+    then: Annotated[str, typer.Option(help="A newer revision, which may come between any two steps.")] = "",
     repo: Annotated[str, typer.Option(help="A repo, in place of a configuration.")] = "",
     path: Annotated[list[str] | None, typer.Option(help="Paths or globs in --repo.")] = None,
     order: OrderOption = Order.GATED,
@@ -77,6 +78,7 @@ def rehearse(
         budget=budget,
         depth=depth,
         without=frozenset(without or ()),
+        later=releases_named(settings, chosen, "", then)[1] if then else None,
     )
     answer = rehearsed(script, seed, seconds)
     if svg:

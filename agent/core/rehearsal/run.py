@@ -44,7 +44,8 @@ BUDGET: Final = 2_000
 class Script:
     """What is rehearsed: an upgrade of one set, in an order, how far, and with what going wrong.
 
-    ``without`` names gates that are left out, to see whether the promise needs them.
+    ``without`` names gates that are left out, to see whether the promise needs them. ``later`` is a newer
+    revision that may come between any two ticks, as a revert to ``base`` may.
     """
 
     base: Desired | None
@@ -57,6 +58,7 @@ class Script:
     depth: int = 10**6
     disturbs: bool = True
     without: frozenset[str] = frozenset()
+    later: Desired | None = None
     reduces: bool = True
     remembers: bool = True
     """What one body alone tells is worked out once; False is for the test that it makes no difference."""
@@ -116,7 +118,7 @@ def _rollbacks(
 
 
 def _setup(script: Script) -> Setup:
-    releases = {one.revision: one for one in (script.base, script.head) if one is not None}
+    releases = {one.revision: one for one in (script.base, script.head, script.later) if one is not None}
     if not script.remembers:
         return Setup(releases, script.policy, script.health, script.rules, script.order, script.without)
     policy = replace(script.policy, known={})
@@ -137,7 +139,8 @@ def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, 
 
         What a change of Git makes anew on the way was no path before it: nobody is promised it yet.
         """
-        others = [_bodies(one) for revision, one in setup.releases.items() if revision != wanted]
+        stood = (one for one in (script.base, script.head) if one is not None)
+        others = [_bodies(one) for one in stood if one.revision != wanted]
         new = _bodies(setup.releases[wanted])
         old: dict[ObjectId, Body] = {}
         for one in (*others, *([new] if wanted != head else [])):
@@ -156,7 +159,7 @@ def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, 
         workloads=changed_workloads(script.base, script.head, script.policy),
         since=stage.world.version,
         terms=terms,
-        changes=(script.base.revision,) if script.base and script.disturbs else (),
+        changes=tuple(one.revision for one in (script.base, script.later) if one and script.disturbs),
         hints={key: hint_of(key, body, said) for key, body in _bodies(script.head).items()},
         budget=script.budget,
         depth=script.depth,

@@ -52,7 +52,7 @@ class Stage:
 
 def installed(world: World, setup: Setup, base: Desired | None, head: Desired) -> Stage:
     """The stage of an upgrade from ``base`` (None: from nothing) to ``head``."""
-    releases = [release for release in (base, head) if release is not None]
+    releases = tuple(setup.releases.values())
     world, kinds = _with_kinds(world, releases)
     world = _with_namespaces(world, setup, base) if base is not None else world
     world, others, homeless = _with_others(world, setup.policy, releases)

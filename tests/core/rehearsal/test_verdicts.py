@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agent.core.orders import Order
 from agent.core.rehearsal.answer import Verdict
-from tests.core.rehearsal.small import BLUE, GREEN, rehearsed, script
+from tests.core.rehearsal.small import BLUE, GREEN, rehearsed, release, script
+from tests.shell.releases import ingress, namespace, web
 from tests.shell.test_storage import definition
 
 
@@ -44,3 +47,23 @@ def test_objects_that_are_stored_in_a_version_that_goes_are_rewritten_first() ->
         "migrate CustomResourceDefinition things.example.com",
         "narrow CustomResourceDefinition things.example.com",
     ]
+
+
+def test_a_newer_revision_that_comes_at_any_step_is_handed_over_to_and_breaks_nothing() -> None:
+    play = script(BLUE, GREEN)
+    red = (namespace("front"), web("red"), ingress("front/red"))
+    answer = rehearsed(replace(play, later=release("later", *red)))
+    alone = rehearsed(play)
+    assert (answer.verdict, answer.is_exhaustive) == (Verdict.KEPT, True)
+    assert answer.reach.changes == 2 * alone.reach.changes
+    assert answer.reach.scenes > alone.reach.scenes
+
+
+def test_without_a_gate_a_newer_revision_in_between_breaks_what_the_upgrade_alone_does_not() -> None:
+    image = web("blue").replace("standin/http:1", "standin/http:2")
+    play = replace(script(BLUE, (namespace("front"), image, BLUE[2])), without=frozenset({"serves"}))
+    assert rehearsed(play).verdict is Verdict.KEPT
+    red = (namespace("front"), web("red"), ingress("front/red"))
+    answer = rehearsed(replace(play, later=release("later", *red)))
+    assert answer.verdict is Verdict.BROKEN
+    assert "Git now wants later" in answer.stories[0].moves
