@@ -25,7 +25,7 @@ def test_explain(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         app(["explain", "deployment", "default/web", "--repo", repo, "-o", "json"], standalone_mode=False)
         == 0
     )
-    assert [one["holder"]["kind"] for one in json.loads(capsys.readouterr().out)["named_by"]] == ["Service"]
+    assert [one["holder"]["kind"] for one in json.loads(capsys.readouterr().out)["namedBy"]] == ["Service"]
 
 
 def test_nobody_by_that_name_is_an_error(tmp_path: Path) -> None:
