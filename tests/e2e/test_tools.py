@@ -48,10 +48,18 @@ def test_another_tool_does_what_was_foretold_of_it(
     assert not foretold.is_kept
     assert differences(verdict, foretold) == ()
     assert watch.result.lost > 0
-    first = writes(watch.recording, {id_of(body) for body in objects(new)})
-    # kubectl goes by the file; that it is no matter in which order it stands is what `naive` says.
-    order = [id_of(body) for body in objects(new)] if name == "kubectl" else planned(upgrade, base, name)
-    assert first == [key for key in order if key in first]
+    recorded = {path.name: path.lowest for path in verdict.paths}
+    assert {name: recorded[name] for name in foretold.lowest} == foretold.lowest
+    wanted, former = ([id_of(body) for body in objects(files)] for files in (new, old))
+    gone = [key for key in former if key not in wanted]
+    first, last = writes(watch.recording, set(wanted)), deletes(watch.recording, set(gone))
+    applied, deleted = planned(upgrade, base, name)
+    if name == "kubectl":
+        # It goes by the files, `naive` by kinds: what is written and deleted is the same, the order is not.
+        assert (sorted(first), sorted(last)) == (sorted(applied), sorted(deleted))
+        applied, deleted = [key for key in wanted if key in applied], gone
+    assert first == applied
+    assert last == deleted
 
 
 def without_own_kinds(files: Files) -> Files:
@@ -60,11 +68,21 @@ def without_own_kinds(files: Files) -> Files:
     return {name: written(bodies) for name, bodies in kept.items() if bodies}
 
 
-def planned(upgrade: Upgrade, base: str, name: str) -> list[ObjectId]:
-    """The objects in the order in which the plan of that tool writes them."""
+def planned(upgrade: Upgrade, base: str, name: str) -> tuple[list[ObjectId], list[ObjectId]]:
+    """What the plan of that tool writes, and what it deletes, each in its order."""
     words = ("--base", base, "--head", upgrade.head, "--order", ORDERS[name].value, "--output", "json")
-    shown = json.loads(trapeze(upgrade.config, "preview", *words).stdout)
-    return [ObjectId(**step["id"]) for step in shown["steps"]]
+    steps = json.loads(trapeze(upgrade.config, "preview", *words).stdout)["steps"]
+    deleted = [ObjectId(**step["id"]) for step in steps if step["verb"] == "delete"]
+    return [ObjectId(**step["id"]) for step in steps if step["verb"] != "delete"], deleted
+
+
+def deletes(recording: Recording, wanted: set[ObjectId]) -> list[ObjectId]:
+    """The wanted objects in the order in which they began to go."""
+    seen: dict[ObjectId, None] = {}
+    for event in sorted(recording.events, key=lambda event: event.version):
+        if event.id in wanted and (event.body is None or "deletionTimestamp" in event.body["metadata"]):
+            seen.setdefault(event.id)
+    return list(seen)
 
 
 def writes(recording: Recording, wanted: set[ObjectId]) -> list[ObjectId]:

@@ -26,15 +26,17 @@ class Tool(Protocol):
 
 
 class Kubectl:
-    """``kubectl apply`` of everything in the order of the kinds, then ``kubectl delete`` of what is gone."""
+    """``kubectl apply`` of the files in the order of their names, then ``kubectl delete`` of what is gone."""
 
     def __init__(self, cluster: Cluster, folder: Path) -> None:
         self._cluster, self._folder = cluster, folder
         self._before: list[dict[str, Any]] = []
 
     def release(self, files: Files) -> None:
-        """Nothing is waited for."""
+        """Nothing is waited for; namespaces go before, as kubectl knows no order of kinds."""
         bodies = objects(files)
+        if spaces := [body for body in bodies if body["kind"] == "Namespace"]:
+            self._run("apply", _file(self._folder, "namespaces", spaces))
         self._run("apply", _file(self._folder, "wanted", bodies))
         names = {name_of(body) for body in bodies}
         stale = [body for body in self._before if name_of(body) not in names]
