@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from agent.core.acts import pinned
+from agent.core.acts import pinned_to
 from agent.core.handoff import Outcome
 from agent.core.health import HealthRules
 from agent.core.kinds import Kinds
@@ -139,9 +139,9 @@ def releases_of(
     """
     ledger, _ = tools.store.load(config.name)
     kinds = tools.kinds.extended(tools.cluster.discover().kinds)
-    source, last, pin = synced_source_of(settings, config, ref), ledger.last_in_service, pinned(ledger.acts)
+    source, last = synced_source_of(settings, config, ref), ledger.last_in_service
     base = source.desired(last.revision, kinds) if last else None
-    return base, source.desired(source.resolve(pin.revision if pin else ""), kinds)
+    return base, source.desired(source.resolve(pinned_to(ledger.acts)), kinds)
 
 
 def syncer_of(

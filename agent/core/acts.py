@@ -64,6 +64,12 @@ def pinned(acts: Iterable[Act]) -> Act | None:
     return _last(acts, PINS, ActKind.UNPIN)
 
 
+def pinned_to(acts: Iterable[Act]) -> str:
+    """The revision that the set stays at, or empty where it follows Git."""
+    pin = pinned(acts)
+    return pin.revision if pin else ""
+
+
 def suspended(acts: Iterable[Act]) -> Act | None:
     """The suspension that holds now, or None."""
     return _last(acts, {ActKind.SUSPEND}, ActKind.RESUME)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agent.core.facet import SHOWN, Facet, FacetKind
+from agent.core.facet import Facet, FacetKind
+from agent.core.few import SHOWN
 from agent.core.model import Body, Category, FieldChange, LiveObject, Manifest, ObjectId
 from agent.core.policy import PODS
 from agent.core.references import pod_template

@@ -7,17 +7,15 @@ to the facets whose rows of the tables speak of it; what no row speaks of is set
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from agent.core.facet import Facet, FacetKind, Sides
 from agent.core.facets import FINDERS
+from agent.core.few import few
 from agent.core.model import Body, Category, FieldChange, Reason, path_text
 from agent.core.policy import Policy, group_kind_of
 from agent.core.targets import Pointer, Target, pointers_of
 
 __all__ = ["Facet", "FacetKind", "Pointer", "Target", "classify", "facets", "pointers_of"]
-
-_SHOWN: Final = 3
 
 
 def facets(
@@ -45,7 +43,5 @@ def classify(parts: Sequence[Facet]) -> tuple[Category, str]:
 
 
 def _adds(left: Sequence[FieldChange]) -> str:
-    texts = [path_text(change.path) for change in left[:_SHOWN]]
-    more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
     drift = " back" if all(change.reason is Reason.DRIFT for change in left) else ""
-    return f"sets {', '.join(texts)}{more}{drift}"
+    return f"sets {few(left, say=lambda change: path_text(change.path))}{drift}"

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from agent.core.facet import SHOWN, Facet, FacetKind
+from agent.core.facet import Facet, FacetKind
+from agent.core.few import few
 from agent.core.idle import old_pods_using
 from agent.core.model import ABSENT, Category, FieldChange, LiveObject, Manifest, ObjectId, path_text
 from agent.core.paths import covers
@@ -54,18 +55,13 @@ def written_under(situation: Situation, facets: Mapping[ObjectId, tuple[Facet, .
             readers = list(dict.fromkeys(old_readers(situation, key)))
             if readers:
                 yield (
-                    f"{key} changes {_keys(changed)} under {_few(readers)}: old pods read it too, at the "
+                    f"{key} changes {_keys(changed)} under {few(readers)}: old pods read it too, at the "
                     f"latest when they start again; a name of its own keeps both, {CHANGES}: hold waits"
                 )
 
 
 def _keys(changed: Sequence[FieldChange]) -> str:
-    return _few([path_text(change.path) for change in changed])
-
-
-def _few(words: Sequence[str]) -> str:
-    more = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
-    return ", ".join(words[:SHOWN]) + more
+    return few(changed, say=lambda change: path_text(change.path))
 
 
 def rewritten(situation: Situation, manifest: Manifest, facets: tuple[Facet, ...]) -> tuple[FieldChange, ...]:

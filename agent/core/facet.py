@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Any
 
 from agent.core.fields import find, get
 from agent.core.model import Body, Category, FieldChange, FieldPath
 from agent.core.policy import KindPolicy, Policy, id_of
 from agent.core.tables import Placed, PointerRow, SharedRow
 from agent.core.targets import Target
-
-SHOWN: Final = 3
-"""So many paths or entries are named in a reason."""
 
 
 class FacetKind(Enum):

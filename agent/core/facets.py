@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 from agent.core import unions
-from agent.core.facet import SHOWN, Facet, FacetKind, Sides, instances
+from agent.core.facet import Facet, FacetKind, Sides, instances
+from agent.core.few import SHOWN, few
 from agent.core.fields import find, get, rule_at
 from agent.core.model import ABSENT, Category, FieldChange, FieldPath, path_text
 from agent.core.moves import pointers
@@ -100,9 +101,7 @@ def _union_reason(row: SharedRow, path: FieldPath, result: unions.Union) -> str:
 
 
 def _listed(row: SharedRow, entries: Sequence[Any]) -> str:
-    texts = [unions.entry_text(row, entry) for entry in entries[:SHOWN]]
-    more = f" and {len(entries) - SHOWN} more" if len(entries) > SHOWN else ""
-    return ", ".join(texts) + more
+    return few(entries, say=lambda entry: unions.entry_text(row, entry))
 
 
 def _parts(sides: Sides, left: Sequence[FieldChange]) -> Iterator[Facet]:

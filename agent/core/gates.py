@@ -16,6 +16,7 @@ from agent.core.backend import backend, wanted_behind
 from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
 from agent.core.evidence import missing, unready
 from agent.core.external import external_name, named_service
+from agent.core.few import SHOWN, few
 from agent.core.idle import old_pods_using, users_of_role, users_of_subject
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.policy import group_kind
@@ -29,7 +30,6 @@ EVERYTHING: Final = "*"
 """Among what may be pruned: the whole set, by a source without an object."""
 
 _ACCOUNT: Final = GroupKind("", "ServiceAccount")
-_SHOWN = 3
 
 
 def opened(name: str, wants: str, reason: str) -> Gate:
@@ -42,8 +42,7 @@ def gate(name: str, wants: str, troubles: Iterable[str], seen: str) -> Gate:
     listed = list(dict.fromkeys(troubles))
     if not listed:
         return opened(name, wants, seen)
-    more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
-    return Gate(name, wants, GateState.HELD, ", ".join(listed[:_SHOWN]) + more)
+    return Gate(name, wants, GateState.HELD, few(listed))
 
 
 def asked_through(situation: Situation, pointer: LiveObject) -> Iterator[Question]:
@@ -85,7 +84,7 @@ class Gates:
         makers = {group_kind(row.kind[0]) for row in self.situation.policy.tables.pod_templates}
         why = [f"{kind}: {unknown[kind]}" for kind in sorted({*EVIDENCE, *makers} & unknown.keys())]
         wants = "what serves and what is used can be read"
-        return (Gate("known", wants, GateState.UNKNOWN, "; ".join(why[:_SHOWN])),) if why else ()
+        return (Gate("known", wants, GateState.UNKNOWN, "; ".join(why[:SHOWN])),) if why else ()
 
     def complete(self) -> Gate:
         """The source is whole: what could not be read cannot be missed."""
@@ -258,7 +257,7 @@ class Gates:
         ]
         if not names:
             return "nothing of the old generation uses what is taken away"
-        return f"no pod of the old generation runs as {', '.join(names[:_SHOWN])}"
+        return f"no pod of the old generation runs as {', '.join(names[:SHOWN])}"
 
     def _users_of_facet(self, key: ObjectId, facet: Facet) -> Iterator[str]:
         subjects = [e for e in facet.removed if isinstance(e, dict) and {"kind", "name"} <= e.keys()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from agent.core.few import few
 from agent.core.invariant import Invariant, Judgement
 from agent.core.model import ObjectId
 from agent.core.rbac import Key, Right, Subject, lost, service_account
@@ -154,5 +155,4 @@ def _who(subject: Subject) -> str:
 
 
 def _told(rights: frozenset[Right]) -> str:
-    texts = sorted(map(str, rights))
-    return ", ".join(texts[:_MANY]) + (f" and {len(texts) - _MANY} more" if len(texts) > _MANY else "")
+    return few(sorted(map(str, rights)), _MANY)

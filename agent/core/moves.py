@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from agent.core.facet import SHOWN, Facet, FacetKind, Sides, instances
+from agent.core.facet import Facet, FacetKind, Sides, instances
+from agent.core.few import SHOWN
 from agent.core.fields import rule_at
 from agent.core.model import Category, FieldChange, FieldPath, path_text
 from agent.core.normalize import is_as_defaulted

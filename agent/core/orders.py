@@ -58,21 +58,18 @@ def _as_tool(
     situation: Situation, tool: ToolRow, applied: Sequence[Step], deleted: Sequence[Step]
 ) -> Iterator[Step]:
     """One step after another, in the tool's order; what a stage waits for is a gate of the next one's."""
-    waits: tuple[Gate, ...] = ()
-    steps: list[Step] = []
-    for number, stage in enumerate(tool.stages):
-        own = sorted(
-            (step for step in applied if _stage_of(tool, step.id) == number),
-            key=lambda step: (_place(stage, step.id), *_within(situation, tool, step)),
-        )
-        steps += [replace(step, gates=(*step.gates, *waits)) for step in own]
-        if stage.waits:
-            waits = (*waits, _ready(situation, tool, number))
 
     def place(step: Step) -> tuple[Any, ...]:
         number = _stage_of(tool, step.id)
         return number, _place(tool.stages[number], step.id), *_within(situation, tool, step)
 
+    waits: tuple[Gate, ...] = ()
+    steps: list[Step] = []
+    for number, stage in enumerate(tool.stages):
+        own = sorted((step for step in applied if _stage_of(tool, step.id) == number), key=place)
+        steps += [replace(step, gates=(*step.gates, *waits)) for step in own]
+        if stage.waits:
+            waits = (*waits, _ready(situation, tool, number))
     going = sorted(deleted, key=place, reverse=tool.removes == "reversed")
     steps += [replace(step, gates=(*step.gates, *waits)) for step in going]
     return _one_by_one(steps)

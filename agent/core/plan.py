@@ -21,7 +21,7 @@ from agent.core.creation import Creation
 from agent.core.customs import moved_groups
 from agent.core.deadline import gives_up, passed
 from agent.core.drafts import Draft, Drafter
-from agent.core.facet import SHOWN
+from agent.core.few import few
 from agent.core.gates import Gates
 from agent.core.handoff import is_managed
 from agent.core.hooks import Hooks
@@ -182,9 +182,7 @@ class Maker:
         if not is_complete and (
             missed := [key for key in self._unwanted() if key in self.situation.live.objects]
         ):
-            told = ", ".join(map(str, missed[:SHOWN]))
-            more = f" and {len(missed) - SHOWN} more" if len(missed) > SHOWN else ""
-            yield f"not in Git as far as it can be read, kept until the errors are mended: {told}{more}"
+            yield f"not in Git as far as it can be read, kept until the errors are mended: {few(missed)}"
         for key in self._unwanted() if is_complete else ():
             live = self.situation.live.get(key)
             if live is not None and key in self.left:

@@ -44,7 +44,7 @@ def masked_body(body: Body, key: bytes, kinds: Collection[GroupKind] = SECRETS) 
     """The body with the values of a Secret as digests under ``key``; any other body as it stands."""
     if group_kind_of(body) not in kinds:
         return body
-    shown: Body = _masked((), body, _Mask(key, secrets_of(body)))
+    shown: Body = _masked((), body, _Mask(key, secrets_of(body, kinds=kinds)))
     return shown
 
 

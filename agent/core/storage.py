@@ -16,12 +16,32 @@ from agent.core.gates import Gates, gate
 from agent.core.model import Body, Category, Form, GroupKind, LiveObject, Manifest
 from agent.core.situation import Situation
 from agent.core.steps import Answer, Gate, GateState, KindContents, Step, Verb
+from agent.errors import Conflict, NotServed
 
 
 def kind_defined(body: Body) -> GroupKind:
     """The kind that a CustomResourceDefinition defines."""
     spec = body.get("spec") or {}
     return GroupKind(str(spec.get("group")), str((spec.get("names") or {}).get("kind")))
+
+
+def planned_on(crd: Body | None, step: Step) -> Body:
+    """The definition that a migration was planned on. Raises Conflict where it is another by now, or gone."""
+    if crd is None or crd["metadata"]["uid"] != step.uid:
+        raise Conflict(f"{step.id} is not the one that was planned on")
+    return crd
+
+
+def forgetting(crd: Body, step: Step) -> Body:
+    """The definition whose status names the versions alone that ``step``, a migration, leaves stored."""
+    metadata = {**crd["metadata"], "resourceVersion": step.resource_version}
+    status = {**(crd.get("status") or {}), "storedVersions": (step.body or {})["storedVersions"]}
+    return {**crd, "metadata": metadata, "status": status}
+
+
+def not_rewritten(kind: GroupKind) -> NotServed:
+    """The error of a migration whose objects nobody serves."""
+    return NotServed(f"{kind} is not served, its objects cannot be rewritten")
 
 
 def leaving(live: Body, desired: Body) -> tuple[str, ...]:

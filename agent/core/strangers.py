@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from agent.core.claims import part_of
-from agent.core.facet import SHOWN
+from agent.core.few import few
 from agent.core.fields import get
 from agent.core.model import Body, FieldPath, LiveObject, path_text
 from agent.core.normalize import is_as_defaulted
@@ -69,6 +69,5 @@ def notes(situation: Situation) -> Iterator[str]:
         if live is not None and live.set_name == own:
             found = strangers(manifest.body, live, situation.policy, situation.rules.manager)
             if found:
-                shown = [f"{path_text(one.path)} ({one.manager})" for one in found[:SHOWN]]
-                more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-                yield f"{key}: not in Git, and kept: {', '.join(shown)}{more}"
+                told = few(found, say=lambda one: f"{path_text(one.path)} ({one.manager})")
+                yield f"{key}: not in Git, and kept: {told}"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from agent.core.model import Body
 from agent.core.policy import id_of
 from agent.core.steps import Step
-from agent.core.storage import kind_defined
-from agent.errors import Conflict, NotFound, NotServed
+from agent.core.storage import forgetting, kind_defined, not_rewritten, planned_on
+from agent.errors import Conflict, NotFound
 from agent.shell.cluster import Cluster, Discovery, Resource
 
 
@@ -19,19 +19,14 @@ def migrate(cluster: Cluster, discovery: Discovery, resource: Resource, step: St
 
     Raises ClusterError where an object cannot be rewritten: nothing is taken out of the status then.
     """
-    crd = cluster.get(resource, step.id)
-    if crd is None or crd["metadata"]["uid"] != step.uid:
-        raise Conflict(f"{step.id} is not the one that was planned on")
+    crd = planned_on(cluster.get(resource, step.id), step)
     kind = kind_defined(crd)
     served = discovery.resources.get(kind)
     if served is None:
-        raise NotServed(f"{kind} is not served, its objects cannot be rewritten")
+        raise not_rewritten(kind)
     for body in cluster.list(served).items:
         _rewrite(cluster, served, body)
-    wanted = (step.body or {})["storedVersions"]
-    metadata = {**crd["metadata"], "resourceVersion": step.resource_version}
-    status = {**(crd.get("status") or {}), "storedVersions": wanted}
-    return cluster.replace_status(resource, {**crd, "metadata": metadata, "status": status})
+    return cluster.replace_status(resource, forgetting(crd, step))
 
 
 def _rewrite(cluster: Cluster, resource: Resource, body: Body) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from agent.core.acts import pinned
+from agent.core.acts import pinned_to
 from agent.core.handoff import same_content
 from agent.core.kinds import Kinds
 from agent.core.ledger import GenerationState, Ledger
@@ -60,8 +60,7 @@ class Neighbourhood:
     def _asked(self, one: Neighbour, ledger: Ledger, source: SetSource, kinds: Kinds) -> Neighbour:
         """With what the set's ref wants now, and what its newest generation wants, which may be pinned."""
         try:
-            pin = pinned(ledger.acts)
-            head = source.desired(source.resolve(pin.revision if pin else ""), kinds)
+            head = source.desired(source.resolve(pinned_to(ledger.acts)), kinds)
         except SourceError as error:
             return _with(one, None, str(error), "")
         if not head.is_complete:

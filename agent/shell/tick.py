@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
-from agent.core.acts import pinned
+from agent.core.acts import pinned_to
 from agent.core.carrying import closed, next_steps, on_this_clock
 from agent.core.deadline import reverted
 from agent.core.handoff import Outcome, held, recovered, take_up, with_holds
@@ -138,8 +138,7 @@ class Syncer:
 
     def _wanted(self, ledger: Ledger) -> str:
         """The commit that the set's ref names, or the one that a person has pinned it to."""
-        pin = pinned(ledger.acts)
-        return self._source.resolve(pin.revision if pin else "")
+        return self._source.resolve(pinned_to(ledger.acts))
 
     def _is_gone(self, ledger: Ledger) -> bool:
         """Whether nothing is left of a set that shall go."""

@@ -13,7 +13,7 @@ from agent.core.interruption import carried_by
 from agent.core.kinds import crd_kinds
 from agent.core.ledger import GenerationState
 from agent.core.model import SET_LABEL, Body, ObjectId
-from agent.core.prediction import Prediction, prediction_of
+from agent.core.prediction import Prediction
 from agent.core.promise import Verdict
 from agent.core.serving import Routes
 from agent.core.steps import NEEDS_A_PERSON, Plan, Step
@@ -25,7 +25,7 @@ from agent.shell.recording import judge
 from tests.corpus import releases
 from tests.corpus_handoff.probes import probes, told_of
 from tests.corpus_live.install import NOT_OURS_TO_SOLVE, Install, is_refusal, reasons
-from tests.e2e.command import trapeze
+from tests.e2e.command import foretold
 from tests.rig.cluster import Cluster
 from tests.rig.resources import all_resources
 from tests.rig.sampler import Result, Sampler
@@ -143,11 +143,7 @@ class Handoff(Install):
         """What `trapeze rehearse` says of the way from ``base``, as far as a plain history goes."""
         config = self.folder / "trapeze.yaml"
         config.write_text(json.dumps(self.raw))
-        words = ("--base", base, "--head", self.commit, "--budget", "1", "--seconds", "600")
-        done = trapeze(config, "rehearse", *words, "--output", "json", timeout=900)
-        if not done.stdout:
-            raise AssertionError(done.stderr)
-        return prediction_of(json.loads(done.stdout))
+        return foretold(config, base, self.commit, "--seconds", "600", timeout=900)
 
     def _with_what_is_announced(self) -> tuple[Plan, frozenset[ObjectId]]:
         """To the end, with every downtime allowed that the plan asks a person for; of which objects."""

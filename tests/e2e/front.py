@@ -103,3 +103,10 @@ def watching(site: Site, old: Files, new: Files, namespace: str = "front") -> It
     terms = Terms.between(bodies(old), bodies(new), routes, minimum=2)
     seen.verdict = judge(recorder.recording(), routes, terms)
     own.close()
+
+
+def assert_nothing_lost(seen: Judge) -> None:
+    """Every sample was answered, and every state was seen and kept the promise."""
+    assert seen.result.valid, str(seen.result)
+    assert seen.result.lost == 0, str(seen.result)
+    assert seen.verdict.is_kept, [*map(str, seen.verdict.broken), *seen.verdict.unseen]

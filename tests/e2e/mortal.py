@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -151,6 +151,12 @@ def ended(config: Path, moment: Moment) -> int:
     )
     assert done.returncode in (0, -signal.SIGKILL), f"{moment}: {done.returncode} {done.stdout} {done.stderr}"
     return done.returncode
+
+
+def killed_at(config: Path, moments: Iterable[Moment]) -> None:
+    """Sync in processes that die at these moments, one after the other; AssertionError where one does not."""
+    for moment in moments:
+        assert ended(config, moment) == -signal.SIGKILL, moment
 
 
 def killed_until_the_end(config: Path, writes: int = 6) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 
 import pytest
 
 from tests.e2e.judges import assert_gone, assert_in_service
-from tests.e2e.mortal import Moment, ended, killed_until_the_end
+from tests.e2e.mortal import Moment, killed_at, killed_until_the_end
 from tests.e2e.objects import DENY_BLOCKS
 from tests.e2e.releases import DENY, Files
 from tests.e2e.results import note
@@ -60,8 +59,7 @@ def handed_over(upgrade: Upgrade, moments: list[str], scenario: str) -> None:
     new = upgrade.layout.new_files(blocked_by=DENY_BLOCKS, ready_after="2")
 
     def dying() -> None:
-        for moment in moments:
-            assert ended(upgrade.config, MOMENTS[moment]) == -signal.SIGKILL, moment
+        killed_at(upgrade.config, map(MOMENTS.__getitem__, moments))
 
     judged(upgrade, (old, new), dying, scenario)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from agent.shell.report import State
-from tests.e2e.front import coloured, watching
+from tests.e2e.front import assert_nothing_lost, coloured, watching
 from tests.e2e.judges import assert_absent
-from tests.e2e.mortal import Moment, ended, twice
+from tests.e2e.mortal import Moment, killed_at, twice
 from tests.e2e.releases import Files, documents
 from tests.e2e.results import note
 from tests.e2e.site import Site
@@ -35,11 +34,7 @@ MOMENTS = (
 def test_killed_at_points_of_a_removal_nothing_is_left(cluster: Cluster, tmp_path: Path) -> None:
     site = standing(cluster, tmp_path)
 
-    def dying() -> None:
-        for moment in MOMENTS:
-            assert ended(site.config, moment) == -signal.SIGKILL, moment
-
-    removed(site, dying, f"set removed, killed at {len(MOMENTS)} points")
+    removed(site, lambda: killed_at(site.config, MOMENTS), f"set removed, killed at {len(MOMENTS)} points")
 
 
 def standing(cluster: Cluster, folder: Path) -> Site:
@@ -62,8 +57,6 @@ def removed(site: Site, dying: Callable[[], object], scenario: str) -> None:
         dying()
         site.tick_until(lambda report: report.state is State.ABSENT)
     note(scenario, seen.result, seen.verdict)
-    assert seen.result.valid, str(seen.result)
-    assert seen.result.lost == 0, str(seen.result)
-    assert seen.verdict.is_kept, [*map(str, seen.verdict.broken), *seen.verdict.unseen]
+    assert_nothing_lost(seen)
     assert twice(site.config) == []
     assert_absent(site, files)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.front import coloured, watching
+from tests.e2e.front import assert_nothing_lost, coloured, watching
 from tests.e2e.judges import assert_in_service
-from tests.e2e.mortal import A_STEP, Moment, ended, killed_until_the_end, twice
+from tests.e2e.mortal import A_STEP, Moment, killed_at, killed_until_the_end, twice
 from tests.e2e.results import note
 from tests.e2e.site import Site
 from tests.e2e.upgrade import SETTLE
@@ -31,10 +31,7 @@ MOMENTS = (
 def test_killed_at_points_of_a_replacement_same_end_nothing_lost(cluster: Cluster, tmp_path: Path) -> None:
     site = started(cluster, tmp_path)
 
-    def dying() -> None:
-        for moment in MOMENTS:
-            assert ended(site.config, moment) == -signal.SIGKILL, moment
-
+    dying = partial(killed_at, site.config, MOMENTS)
     replaced(site, ("red", "blue"), dying, f"replacement killed at {len(MOMENTS)} points")
 
 
@@ -66,9 +63,7 @@ def replaced(site: Site, way: tuple[str, str], dying: Callable[[], object], scen
         dying()
         site.sync()
     note(scenario, seen.result, seen.verdict)
-    assert seen.result.valid, str(seen.result)
-    assert seen.result.lost == 0, str(seen.result)
-    assert seen.verdict.is_kept, [*map(str, seen.verdict.broken), *seen.verdict.unseen]
+    assert_nothing_lost(seen)
     assert twice(site.config) == []
     assert_in_service(site, new)
     sets = list(site.cluster.objects("apps/v1", "ReplicaSet", "front"))

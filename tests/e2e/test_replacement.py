@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.front import coloured, watching
+from tests.e2e.front import assert_nothing_lost, coloured, watching
 from tests.e2e.judges import assert_in_service
 from tests.e2e.results import note
 from tests.e2e.site import Site
@@ -26,9 +26,7 @@ def test_another_selector_and_another_role_lose_no_request_there_and_back(
             site.commit(new, where)
             site.sync()
         note(f"selector and role {where}", seen.result, seen.verdict)
-        assert seen.result.valid, str(seen.result)
-        assert seen.result.lost == 0, str(seen.result)
-        assert seen.verdict.is_kept, [*map(str, seen.verdict.broken), *seen.verdict.unseen]
+        assert_nothing_lost(seen)
         assert_in_service(site, new)
     keys = [outcome.step.key for outcome in site.outcomes if not outcome.error]
     assert keys.count("replace Deployment front/web") == 2

@@ -122,7 +122,7 @@ def left(cluster: Cluster) -> list[str]:
 @pytest.mark.cluster
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_an_absent_set_killed_at_every_write_goes_to_the_same_end(cluster: Cluster, tmp_path: Path) -> None:
+def test_an_absent_set_killed_again_and_again_goes_to_the_same_end(cluster: Cluster, tmp_path: Path) -> None:
     site = site_of(cluster, tmp_path, {**BLUE, "d.yaml": CONFIG % "red"})
     site.commit({**NEVER, "d.yaml": CONFIG % "green"}, "in the middle of a handoff")
     site.syncer().tick()

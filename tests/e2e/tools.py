@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -25,27 +26,32 @@ class Tool(Protocol):
         """Apply the files, and take away what only the files before had."""
 
 
-class Kubectl:
-    """``kubectl apply`` of the files in the order of their names, then ``kubectl delete`` of what is gone."""
+@dataclass
+class _Applier:
+    """A program of ours that is told the cluster by its environment; ``before`` is what it applied last."""
 
-    def __init__(self, cluster: Cluster, folder: Path) -> None:
-        self._cluster, self._folder = cluster, folder
-        self._before: list[dict[str, Any]] = []
+    cluster: Cluster
+    folder: Path
+    before: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Kubectl(_Applier):
+    """``kubectl apply`` of the files in the order of their names, then ``kubectl delete`` of what is gone."""
 
     def release(self, files: Files) -> None:
         """Nothing is waited for; namespaces go before, as kubectl knows no order of kinds."""
         bodies = objects(files)
         if spaces := [body for body in bodies if body["kind"] == "Namespace"]:
-            self._run("apply", _file(self._folder, "namespaces", spaces))
-        self._run("apply", _file(self._folder, "wanted", bodies))
+            self._run("apply", _file(self.folder, "namespaces", spaces))
+        self._run("apply", _file(self.folder, "wanted", bodies))
         names = {name_of(body) for body in bodies}
-        stale = [body for body in self._before if name_of(body) not in names]
+        stale = [body for body in self.before if name_of(body) not in names]
         if stale:
-            self._run("delete", _file(self._folder, "stale", stale), "--wait=false")
-        self._before = bodies
+            self._run("delete", _file(self.folder, "stale", stale), "--wait=false")
+        self.before = bodies
 
     def _run(self, verb: str, file: Path, *words: str) -> None:
-        _run(self._cluster, "kubectl", verb, "--filename", str(file), *words)
+        _run(self.cluster, "kubectl", verb, "--filename", str(file), *words)
 
 
 class Helm:
@@ -59,19 +65,15 @@ class Helm:
         self._helm.release(*objects(files))
 
 
-class Flux:
+class Flux(_Applier):
     """The stages, waits and the prune of Flux's kustomize-controller, by its own package."""
-
-    def __init__(self, cluster: Cluster, folder: Path) -> None:
-        self._cluster, self._folder = cluster, folder
-        self._before: list[dict[str, Any]] = []
 
     def release(self, files: Files) -> None:
         """ApplyAllStaged, then DeleteAll."""
         bodies = objects(files)
-        wanted, former = (_file(self._folder, n, b) for n, b in (("new", bodies), ("old", self._before)))
-        _run(self._cluster, "flux", str(wanted), str(former))
-        self._before = bodies
+        wanted, former = (_file(self.folder, n, b) for n, b in (("new", bodies), ("old", self.before)))
+        _run(self.cluster, "flux", str(wanted), str(former))
+        self.before = bodies
 
 
 PROGRAMS: Final = {"kubectl": APPLIERS, "helm-3": HELM_3, "helm-4": HELM_4, "flux": APPLIERS}

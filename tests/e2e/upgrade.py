@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,14 +9,14 @@ from pathlib import Path
 
 from agent.build import health_of, policy_of
 from agent.core.orders import Order
-from agent.core.prediction import Prediction, prediction_of
+from agent.core.prediction import Prediction
 from agent.core.promise import Verdict
 from agent.core.serving import Routes
 from agent.core.terms import Terms
 from agent.shell.kube import connect
 from agent.shell.recorder import Recorder, kinds_to_record
 from agent.shell.recording import Recording, judge
-from tests.e2e.command import trapeze
+from tests.e2e.command import foretold
 from tests.e2e.objects import STORED_POLICY
 from tests.e2e.releases import CORE, Files, Layout
 from tests.e2e.site import Site, bodies
@@ -88,11 +87,7 @@ class Upgrade(Site):
 
     def foretold(self, base: str, order: Order = Order.GATED) -> Prediction:
         """What a rehearsal of the way from ``base`` to what Git has now says, by the command."""
-        words = ("--base", base, "--head", self.head, "--order", order.value, "--budget", "1")
-        done = trapeze(self.config, "rehearse", *words, "--output", "json")
-        if not done.stdout:
-            raise AssertionError(done.stderr)
-        return prediction_of(json.loads(done.stdout))
+        return foretold(self.config, base, self.head, "--order", order.value)
 
     def judged(self, watch: Watch, old: Files, new: Files) -> Verdict:
         """The promise on every state that was recorded."""

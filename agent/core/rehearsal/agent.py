@@ -50,8 +50,8 @@ from agent.core.steps import (
     Trust,
     Verb,
 )
-from agent.core.storage import kind_defined
-from agent.errors import ClusterError, Conflict, NotServed
+from agent.core.storage import not_rewritten
+from agent.errors import ClusterError, Conflict
 
 ROUNDS_OF_QUESTIONS: Final = 4
 
@@ -238,18 +238,17 @@ class Agent:
                 return draft.finish(), Outcome(step, entry)
             if step.verb is Verb.MIGRATE:
                 draft = Draft(self.world)
-                body = migrated(draft, step, self._objects_of(step.id), self.setup.rules.manager)
+                body = migrated(draft, step, self._bodies_of, self.setup.rules.manager)
                 return draft.finish(), Outcome(step, entry, LiveObject(step.id, body))
             world, body = self._apply(guarded(step.body, step, step.resource_version))
             return world, Outcome(step, entry, LiveObject(step.id, body))
         except ClusterError as error:
             return self.world, Outcome(step, entry, error=str(error))
 
-    def _objects_of(self, definition: ObjectId) -> tuple[Body, ...]:
-        kind = kind_defined(self.world.objects()[definition])
+    def _bodies_of(self, kind: GroupKind) -> tuple[Body, ...]:
         row = self._served[0].get(kind)
         if row is None:
-            raise NotServed(f"{kind} is not served, its objects cannot be rewritten")
+            raise not_rewritten(kind)
         return tuple(obj.body for obj in self._listed(kind, row, ("",)).values())
 
     def _apply(self, body: Body, *, is_dry: bool = False) -> tuple[World, Body]:

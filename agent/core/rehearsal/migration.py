@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from agent.core.model import Body
+from agent.core.model import Body, GroupKind
 from agent.core.simulation import requests
 from agent.core.simulation.draft import Draft
 from agent.core.steps import Step
-from agent.errors import Conflict
+from agent.core.storage import forgetting, kind_defined, planned_on
 
 
-def migrated(draft: Draft, step: Step, objects: Iterable[Body], manager: str) -> Body:
-    """The definition that ``step`` names, once ``objects`` are rewritten and old versions are forgotten.
+def migrated(draft: Draft, step: Step, listed: Callable[[GroupKind], Iterable[Body]], manager: str) -> Body:
+    """The definition that ``step`` names, once its objects are rewritten and old versions are forgotten.
 
-    Raises ClusterError, as the requests would: Conflict where it is not the definition that was planned on.
+    ``listed`` gives the objects of its kind. Raises ClusterError, as the requests would.
     """
-    crd = draft.get(step.id)
-    if crd is None or crd["metadata"]["uid"] != step.uid:
-        raise Conflict(f"{step.id} is not the one that was planned on")
-    for body in objects:
+    crd = planned_on(draft.get(step.id), step)
+    for body in listed(kind_defined(crd)):
         requests.replace(draft, body, manager)
-    wanted = (step.body or {})["storedVersions"]
-    metadata = {**crd["metadata"], "resourceVersion": step.resource_version}
-    status = {**(crd.get("status") or {}), "storedVersions": wanted}
-    return requests.replace_status(draft, {**crd, "metadata": metadata, "status": status})
+    return requests.replace_status(draft, forgetting(crd, step))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from agent.core.acts import Act, ActKind, pinned, suspended
+from agent.core.few import few
 from agent.core.ledger import Generation, GenerationState, Ledger
 from agent.core.ledger_items import act_json, generation_json
 from agent.core.model import Body
@@ -106,8 +107,7 @@ def _prunes(ledger: Ledger) -> Iterator[_Event]:
     for one in ledger.pruned:
         moments.setdefault(one.at, []).append(f"{one.id} of generation {one.generation}")
     for at, names in moments.items():
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        yield _Event(at, f"pruned {', '.join(names[:_SHOWN])}{more}")
+        yield _Event(at, f"pruned {few(names, _SHOWN)}")
 
 
 def decisions(ledger: Ledger) -> Iterator[tuple[Act, str]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from agent.core.few import few
 from agent.core.render.words import counted, printable, sentences
 from agent.core.steps import Gate, GateState, Plan, Step, Verb
 
@@ -122,7 +123,7 @@ def rows_written(plan: Plan, written: Iterable[Step]) -> tuple[Row, ...]:
 
 def _names(names: Sequence[str]) -> str:
     if len(names) > _SHOWN:
-        return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
+        return few(names, _SHOWN)
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+from agent.core.few import few
 from agent.core.model import Body
 from agent.core.nearest import nearest
 from agent.core.validation.problem import Problem, RawPath
@@ -50,10 +51,13 @@ def _told(error: jsonschema_rs.ValidationError, root: Body) -> Iterator[tuple[st
             yield "wrong-type", path, f"is {_word(error.instance)}, not {_types(kind.types)}", _mend(error)
         case "enum":
             allowed = [str(one) for one in _list(kind.options) if one != ""]
-            more = f" and {len(allowed) - _MANY} more" if len(allowed) > _MANY else ""
             hint = nearest(error.instance, allowed) if isinstance(error.instance, str) else ""
-            told = ", ".join(allowed[:_MANY]) + more
-            yield "wrong-value", path, f"is none of {told}", hint.removeprefix(", ") or "use one of them"
+            yield (
+                "wrong-value",
+                path,
+                f"is none of {few(allowed, _MANY)}",
+                hint.removeprefix(", ") or "use one of them",
+            )
         case "format":
             yield "quantity", path, "is no quantity", "write it like 500m, 2 or 1Gi"
         case _:
