@@ -18,12 +18,15 @@ from agent.core.model import Desired
 from agent.core.policy import Policy
 from agent.core.redact import SECRETS
 from agent.core.refs import Ref
+from agent.core.rehearsal.standing import Standing
 from agent.core.serving import Routes
 from agent.core.validation.structures import Structures
 from agent.errors import ConfigError
 from agent.settings import SetConfig, Settings
 from agent.shell.cluster import Cluster
+from agent.shell.embedded import shipped_model
 from agent.shell.kube import connect
+from agent.shell.observe import Observer
 from agent.shell.policies import load_policy, load_structures, read_tables, shipped_tables
 from agent.shell.recorded import Announcer
 from agent.shell.recorder import Recorder, kinds_to_record
@@ -130,18 +133,25 @@ def snapshot_tools_of(settings: Settings, config: SetConfig, snapshot: Snapshot)
     return Tools(cluster, store, policy_of(settings), health_of(settings), kinds_of(), lambda: snapshot.taken)
 
 
-def releases_of(
+def standing_of(
     settings: Settings, config: SetConfig, tools: Tools, ref: Ref | None = None
-) -> tuple[Desired | None, Desired]:
-    """The release in service by the ledger, None where there is none, and the one that Git wants now.
+) -> tuple[Standing, Desired | None, Desired]:
+    """What stands of a set, the release in service by the ledger (or None), and the one that Git wants now.
 
     Raises SourceError, LedgerError, ClusterError.
     """
     ledger, _ = tools.store.load(config.name)
-    kinds = tools.kinds.extended(tools.cluster.discover().kinds)
+    discovery = tools.cluster.discover()
+    kinds = tools.kinds.extended(discovery.kinds)
     source, last = synced_source_of(settings, config, ref), ledger.last_in_service
-    base = source.desired(last.revision, kinds) if last else None
-    return base, source.desired(source.resolve(pinned_to(ledger.acts)), kinds)
+    head = source.desired(source.resolve(pinned_to(ledger.acts)), kinds)
+    observer = Observer(tools.cluster, tools.policy, discovery, shipped_model()[0].also_read)
+    live = observer.look(head, ledger)
+    revisions = {generation.revision for generation in ledger.generations if generation.is_standing}
+    commits = revisions | {base.commit for entry in ledger.entries.values() for base in entry.bases}
+    releases = {commit: source.desired(commit, kinds) for commit in commits if source.has(commit)}
+    standing = Standing(live, ledger, releases, tools.clock())
+    return standing, releases.get(last.revision) if last else None, head
 
 
 def syncer_of(

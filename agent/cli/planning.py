@@ -27,7 +27,7 @@ from agent.cli.options import (
     releases_named,
     settings_from,
 )
-from agent.cli.rehearsing import rehearsed, script_of
+from agent.cli.rehearsing import BASE_OR_LIVE, rehearsed, script_from, script_of
 from agent.cli.showing import Shown, show_plan
 from agent.core.orders import Order, plan_in_order
 from agent.core.preview import between
@@ -65,7 +65,7 @@ def preview(
     chosen = chosen_set(settings, set_name)
     if live:
         if base:
-            raise ConfigError("say --base or --live, not both: a snapshot tells what is in service")
+            raise ConfigError(BASE_OR_LIVE)
         snapshot = read_snapshot(live)
         tools = build.snapshot_tools_of(settings, chosen, snapshot)
         ref = ref_named(head) if head else None
@@ -109,8 +109,7 @@ def plan(
 def _rehearsal(
     settings: Settings, chosen: SetConfig, tools: Tools, order: Order, ref: Ref | None = None
 ) -> Rehearsal:
-    releases = build.releases_of(settings, chosen, tools, ref)
-    return rehearsed(script_of(settings, chosen, releases, order))
+    return rehearsed(script_from(settings, chosen, tools, order, ref))
 
 
 def _of_snapshot(snapshot: Snapshot) -> Shown:

@@ -23,12 +23,14 @@ from agent.cli.options import (
     SetArgument,
     ad_hoc,
     chosen_set,
+    ref_named,
     releases_named,
 )
 from agent.cli.showing import print_json
 from agent.core import render
 from agent.core.model import Desired
 from agent.core.orders import Order
+from agent.core.refs import Ref
 from agent.core.rehearsal import run as rehearsal
 from agent.core.rehearsal.answer import Rehearsal
 from agent.core.rehearsal.run import BUDGET, Script
@@ -36,9 +38,12 @@ from agent.core.render.words import counted
 from agent.errors import ConfigError
 from agent.settings import DEFAULT_FILE, SetConfig, Settings, load_settings
 from agent.shell.embedded import EmbeddedCluster
+from agent.shell.snapshot import read as read_snapshot
+from agent.shell.tick import Tools
 
 _START = 1_000.0
 """When the model's clock starts, in seconds of its own time."""
+BASE_OR_LIVE: Final = "say --base or --live, not both: a snapshot tells what is in service"
 SECONDS: Final = 60.0
 """After which a rehearsal visits no further scene, unless somebody says how many."""
 
@@ -49,6 +54,9 @@ def rehearse(
     base: Annotated[str, typer.Option(help="What is in service: a branch, tag or commit.")] = "",
     head: Annotated[str, typer.Option(help="What is wanted; the set's ref when not given.")] = "",
     then: Annotated[str, typer.Option(help="A newer revision, which may come between any two steps.")] = "",
+    live: Annotated[
+        Path | None, typer.Option(help="What `trapeze snapshot` wrote, in place of --base.")
+    ] = None,
     repo: Annotated[str, typer.Option(help="A repo, in place of a configuration.")] = "",
     path: Annotated[list[str] | None, typer.Option(help="Paths or globs in --repo.")] = None,
     order: OrderOption = Order.GATED,
@@ -73,8 +81,15 @@ def rehearse(
     """
     settings = ad_hoc(repo, path or ["."], head) if repo else load_settings(config)
     chosen = chosen_set(settings, set_name)
+    if live and base:
+        raise ConfigError(BASE_OR_LIVE)
+    if live:
+        tools = build.snapshot_tools_of(settings, chosen, read_snapshot(live))
+        begin = script_from(settings, chosen, tools, order, ref_named(head) if head else None)
+    else:
+        begin = script_of(settings, chosen, releases_named(settings, chosen, base, head), order)
     script = replace(
-        script_of(settings, chosen, releases_named(settings, chosen, base, head), order),
+        begin,
         budget=budget,
         depth=depth,
         without=frozenset(without or ()),
@@ -102,6 +117,17 @@ def script_of(
     policy, health = build.policy_of(settings), build.health_of(settings)
     disturbs = order is Order.GATED
     return Script(*releases, policy, health, chosen.rules, order=order, disturbs=disturbs)
+
+
+def script_from(
+    settings: Settings, chosen: SetConfig, tools: Tools, order: Order, ref: Ref | None = None
+) -> Script:
+    """The upgrade of a set from what stands of it, in a live cluster or in a snapshot.
+
+    Raises SourceError, LedgerError, ClusterError.
+    """
+    standing, base, head = build.standing_of(settings, chosen, tools, ref)
+    return replace(script_of(settings, chosen, (base, head), order), standing=standing)
 
 
 def rehearsed(script: Script, seed: int = 0, seconds: float = SECONDS) -> Rehearsal:

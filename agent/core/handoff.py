@@ -66,7 +66,7 @@ def take_up(
     content does, and a revert to a generation that still stands takes that one up again, under its number.
     """
     newest = ledger.newest
-    standing = [g for g in ledger.generations if g.state is not GenerationState.ABSENT]
+    standing = [g for g in ledger.generations if g.is_standing]
     same = [g for g in standing if g.revision in contents and same_content(contents[g.revision], desired)]
     if newest in same:
         return ledger

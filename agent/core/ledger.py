@@ -47,6 +47,11 @@ class Generation:
     served: float = 0.0
     returns: int = 0
 
+    @property
+    def is_standing(self) -> bool:
+        """Whether something of it may still be there."""
+        return self.state is not GenerationState.ABSENT
+
 
 class Fingerprint(NamedTuple):
     """What a metadata LIST tells of an object; equal to the last good one means nothing moved.
@@ -159,7 +164,7 @@ class Ledger:
     @property
     def newest(self) -> Generation | None:
         """The generation that is desired now, or None before the first sync."""
-        standing = [g for g in self.generations if g.state is not GenerationState.ABSENT]
+        standing = [g for g in self.generations if g.is_standing]
         return max(
             (g for g in standing if g.state is not GenerationState.RETIRING),
             key=lambda g: g.since,
@@ -169,5 +174,5 @@ class Ledger:
     @property
     def last_in_service(self) -> Generation | None:
         """The generation that is in service, or was last, or None where none ever was."""
-        standing = [g for g in self.generations if g.state is not GenerationState.ABSENT and g.served]
+        standing = [g for g in self.generations if g.is_standing and g.served]
         return max(standing, key=lambda g: g.served, default=None)

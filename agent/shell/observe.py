@@ -23,11 +23,12 @@ Place: TypeAlias = tuple[GroupKind, str]
 
 @dataclass(frozen=True)
 class Observer:
-    """Reads what a plan needs; ``discovery`` is as fresh as the caller keeps it."""
+    """Reads what a plan needs, and kinds that are asked for besides; ``discovery`` is kept by the caller."""
 
     cluster: Cluster
     policy: Policy
     discovery: Discovery
+    besides: frozenset[GroupKind] = frozenset()
 
     def look(self, desired: Desired, ledger: Ledger) -> Live:
         """Evidence kinds and kinds that refer to others in all namespaces, members' kinds where they live."""
@@ -115,7 +116,7 @@ class Observer:
 
     def _kinds(self, members: Iterable[ObjectId], desired: Desired) -> frozenset[GroupKind]:
         served = {kind: resource.plural for kind, resource in self.discovery.resources.items()}
-        return kinds_to_read(self.policy, served, members, desired)
+        return kinds_to_read(self.policy, served, members, desired) | (self.besides & served.keys())
 
     def _list(self, job: tuple[Resource, str]) -> Sequence[Body] | ClusterError:
         resource, namespace = job

@@ -25,6 +25,7 @@ from agent.core.redact import masked_body
 from agent.core.stored_shapes import checked_object, where
 from agent.errors import ClusterError, SourceError
 from agent.shell.cluster import Discovery, Resource
+from agent.shell.embedded import shipped_model
 from agent.shell.observe import Observer, Place
 from agent.shell.set_source import SetSource
 from agent.shell.store import CONFIG_MAPS
@@ -86,9 +87,12 @@ class Snapshot:
 
 
 def take(tools: Tools, sources: Mapping[str, SetSource], ledger_namespace: str) -> Snapshot:
-    """What plans of these sets (by name) look at now. Raises SourceError, LedgerError, ClusterError."""
+    """What plans and rehearsals of these sets (by name) look at now.
+
+    Raises SourceError, LedgerError, ClusterError.
+    """
     discovery = tools.cluster.discover()
-    observer = Observer(tools.cluster, tools.policy, discovery)
+    observer = Observer(tools.cluster, tools.policy, discovery, shipped_model()[0].also_read)
     key = secrets.token_bytes(32)
     reads: dict[Place, Read] = {}
     for name, source in sources.items():

@@ -18,7 +18,7 @@ from agent.core.handoff import Outcome, held, recovered, take_up, with_holds
 from agent.core.health import HealthRules
 from agent.core.hookjobs import placed, with_hooks_checked
 from agent.core.kinds import Kinds
-from agent.core.ledger import GenerationState, Ledger
+from agent.core.ledger import Ledger
 from agent.core.model import Desired, Live, Manifest, ObjectId
 from agent.core.neighbours import Neighbours, absorbed
 from agent.core.orders import Order, plan_in_order
@@ -224,7 +224,7 @@ class Syncer:
         if newest and newest.revision == commit:
             return {commit: self._source.desired(commit, kinds).manifests}
         contents = {}
-        for revision in {g.revision for g in ledger.generations if g.state is not GenerationState.ABSENT}:
+        for revision in {g.revision for g in ledger.generations if g.is_standing}:
             # A revision that cannot be read now (another path, a rewritten history) counts as different.
             with suppress(SourceError):
                 if self._source.has(revision):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Final
 
@@ -26,6 +26,7 @@ from agent.core.model import Body, Desired, GroupKind, Live, LiveObject, ObjectI
 from agent.core.orders import Order, plan_in_order
 from agent.core.policy import Policy
 from agent.core.rehearsal.migration import migrated
+from agent.core.rehearsal.others import with_bare
 from agent.core.rehearsal.trials import webhooks_answer
 from agent.core.simulation import requests
 from agent.core.simulation.discovery import find, read_path, served_now
@@ -67,6 +68,8 @@ class Setup:
     order: Order = Order.GATED
     without: frozenset[str] = frozenset()
     """Names of gates that are left out, to see what they are good for."""
+    comes: Mapping[str, Mapping[ObjectId, Body]] = field(default_factory=dict)
+    """What somebody else makes in a namespace, by its name, once that stands."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,8 @@ class Agent:
     def _applied(self, ledger: Ledger) -> dict[ObjectId, tuple[Body, ...]]:
         found: dict[ObjectId, tuple[Body, ...]] = {}
         for key, entry in ledger.entries.items():
-            wanted = (self.setup.releases[base.commit].manifests.get(key) for base in entry.bases)
+            known = (self.setup.releases.get(base.commit) for base in entry.bases)
+            wanted = (release.manifests.get(key) for release in known if release)
             found[key] = tuple(manifest.body for manifest in wanted if manifest)
         return found
 
@@ -241,6 +245,8 @@ class Agent:
                 body = migrated(draft, step, self._bodies_of, self.setup.rules.manager)
                 return draft.finish(), Outcome(step, entry, LiveObject(step.id, body))
             world, body = self._apply(guarded(step.body, step, step.resource_version))
+            if step.id.kind == "Namespace":
+                world = with_bare(world, self.setup.comes.get(step.id.name, {}))
             return world, Outcome(step, entry, LiveObject(step.id, body))
         except ClusterError as error:
             return self.world, Outcome(step, entry, error=str(error))

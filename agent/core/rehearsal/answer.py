@@ -215,7 +215,7 @@ def _way_out(rest: Rest, *, needs: bool) -> str:
             "or let the new one start without its lock"
         )
     if rest.hindered:
-        return "put what it waits for into the release, or into one before it"
+        return "put what its pods lack into the release or into one before it, or make room for them"
     return "look at the reasons: what they wait for is in no manifest of this release"
 
 

@@ -30,10 +30,11 @@ from agent.core.rehearsal.turn import Turn, turn
 from agent.core.serving import Path
 from agent.core.simulation.identity import Identities
 from agent.core.states import Event
-from agent.core.steps import Gate
+from agent.core.steps import Gate, GateState
 
 _AGENT_AND_MORE: Final = 2
 """Moves of a scene in which the agent's tick is not all that can happen."""
+_ACCEPTED: Final = "the API server takes it"
 _SILENT: Final = frozenset({"Event", "ReplicaSet", "ConfigMap", "Secret"})
 """Kinds that carry no path: their writes change no capacity."""
 
@@ -193,12 +194,16 @@ class Explorer:
             if one.trail.move and one.trail.move.kind in (Kind.AGENT, Kind.TIME)
         ):
             return
-        held = tuple((step.key, step.closed_gates) for step in seen.plan.held_steps)
+        refused = ((step, error) for step, error in seen.refusals() if error)
+        held = (
+            *((step.key, (Gate("accepted", _ACCEPTED, GateState.HELD, error),)) for step, error in refused),
+            *((step.key, step.closed_gates) for step in seen.plan.held_steps),
+        )
         waits = tuple(gate for gate in seen.plan.handover if not gate.is_open)
         if waits and not held:
             held = ((f"generation {seen.plan.generation}", waits),)
         missing = [key for key in self._options.workloads if key not in node.scene.ready]
-        whys = [(key, self._options.hindered(key, node.scene.world)) for key in missing]
+        whys = [(key, self._options.hindrance(key, node.scene.world)) for key in missing]
         hindered = tuple((key, why) for key, why in whys if why)
         self.found.rests.append(Rest(node.trail, node.scene, held, seen.is_done, hindered))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.core.ledger import GenerationState, Ledger
+from agent.core.ledger import Ledger
 from agent.core.model import Body
 from agent.core.simulation.world import World
 
@@ -14,7 +14,7 @@ def ledger_key(ledger: Ledger, world: World, settle: float) -> tuple[Any, ...]:
     states = tuple(
         (g.number, g.revision, g.state)
         for g in sorted(ledger.generations, key=lambda g: g.since)
-        if g.state is not GenerationState.ABSENT
+        if g.is_standing
     )
     entries = tuple(
         (

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from agent.core.hints import Hint, is_named
 from agent.core.model import Body, ObjectId
-from agent.core.rehearsal.scene import Scene, governed, later, new_pods, settled
+from agent.core.rehearsal.scene import Scene, governed, later, new_pods, settled, unstarted
 from agent.core.rehearsal.turn import Turn
 from agent.core.simulation.controllers.common import is_ready
 from agent.core.simulation.world import World
@@ -77,6 +77,10 @@ class Options:
         if hint.done and not any(is_named(hint.done, key) and _is_complete(job) for key, job in jobs):
             return f"it becomes ready only once {hint.done} has completed"
         return ""
+
+    def hindrance(self, workload: ObjectId, world: World) -> str:
+        """Why a workload of a world at rest can never become ready in it, or empty."""
+        return self.hindered(workload, world) or unstarted(world, workload, self.since)
 
     def seen(self, scene: Scene) -> Scene:
         """The scene with its pods ready or not as it says, and with idle controllers up to date."""

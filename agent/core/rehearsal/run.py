@@ -30,6 +30,7 @@ from agent.core.rehearsal.moves import Options
 from agent.core.rehearsal.rollback import Reverts, Rollback
 from agent.core.rehearsal.scene import Scene, changed_workloads
 from agent.core.rehearsal.stage import Stage, installed
+from agent.core.rehearsal.standing import Standing, stage_of
 from agent.core.rehearsal.turn import turn
 from agent.core.serving import Routes
 from agent.core.simulation.world import World
@@ -45,7 +46,8 @@ class Script:
     """What is rehearsed: an upgrade of one set, in an order, how far, and with what going wrong.
 
     ``without`` names gates that are left out, to see whether the promise needs them. ``later`` is a newer
-    revision that may come between any two ticks, as a revert to ``base`` may.
+    revision that may come between any two ticks, as a revert to ``base`` may. ``standing``: begin with what a
+    live cluster holds, in place of ``base`` alone.
     """
 
     base: Desired | None
@@ -59,6 +61,7 @@ class Script:
     disturbs: bool = True
     without: frozenset[str] = frozenset()
     later: Desired | None = None
+    standing: Standing | None = None
     reduces: bool = True
     remembers: bool = True
     """What one body alone tells is worked out once; False is for the test that it makes no difference."""
@@ -76,12 +79,12 @@ def rehearse(
     ``goes_on`` hears how many scenes were visited, and ends the exploration by False.
     """
     setup = _setup(script)
-    stage = installed(world, setup, script.base, script.head)
+    stage = _stage(world, script, setup)
+    setup = replace(setup, comes=stage.comes)
     scene, checker, options = _start(script, setup, stage)
     found = Explorer(setup, scene, checker, options).run(choose, goes_on)
     first = turn(setup, _scene(script, stage)).plan
-    workloads = changed_workloads(script.base, script.head, script.policy)
-    waits, deadlocks = waits_of(found, workloads)
+    waits, deadlocks = waits_of(found, options.workloads)
     terms = options.terms(stage.world, script.head.revision)
     announced = announced_by(first, terms) if script.order is Order.GATED else ()
     steps, paths = rows_of(found, terms.retires)
@@ -107,6 +110,12 @@ def rehearse(
     )
 
 
+def _stage(world: World, script: Script, setup: Setup) -> Stage:
+    if script.standing is not None:
+        return stage_of(world, setup, script.standing, script.head)
+    return installed(world, setup, script.base, script.head)
+
+
 def _rollbacks(
     script: Script, setup: Setup, options: Options, found: Found, start: Scene
 ) -> tuple[Rollback, ...]:
@@ -118,7 +127,9 @@ def _rollbacks(
 
 
 def _setup(script: Script) -> Setup:
-    releases = {one.revision: one for one in (script.base, script.head, script.later) if one is not None}
+    named = (script.base, script.head, script.later)
+    known = script.standing.releases if script.standing is not None else {}
+    releases = {**known, **{one.revision: one for one in named if one is not None}}
     if not script.remembers:
         return Setup(releases, script.policy, script.health, script.rules, script.order, script.without)
     policy = replace(script.policy, known={})
@@ -139,8 +150,9 @@ def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, 
 
         What a change of Git makes anew on the way was no path before it: nobody is promised it yet.
         """
-        stood = (one for one in (script.base, script.head) if one is not None)
-        others = [_bodies(one) for one in stood if one.revision != wanted]
+        is_base = script.standing is None and script.base is not None and script.base.revision == wanted
+        others = [stage.before] if stage.before and not is_base else []
+        others += [_bodies(script.head)] if head != wanted else []
         new = _bodies(setup.releases[wanted])
         old: dict[ObjectId, Body] = {}
         for one in (*others, *([new] if wanted != head else [])):
@@ -156,8 +168,10 @@ def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, 
 
     said = script.rules.hints
     options = Options(
-        workloads=changed_workloads(script.base, script.head, script.policy),
-        since=stage.world.version,
+        workloads=tuple(
+            sorted({*changed_workloads(stage.before, script.head, script.policy), *stage.unready})
+        ),
+        since=stage.since,
         terms=terms,
         changes=tuple(one.revision for one in (script.base, script.later) if one and script.disturbs),
         hints={key: hint_of(key, body, said) for key, body in _bodies(script.head).items()},

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from agent.core.evidence import troubled
 from agent.core.ledger import Entry, Ledger
-from agent.core.model import Body, Desired, ObjectId
+from agent.core.model import Body, Desired, LiveObject, ObjectId
 from agent.core.policy import Policy
 from agent.core.references import pod_template
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.engine import advance, next_due
 from agent.core.simulation.standins import KNOB
+from agent.core.simulation.tables import dig
 from agent.core.simulation.world import NEVER, World, controller_of
 
 HELD_BACK: Final = KNOB + "never-ready"
 """The knob by which the rehearsal decides when a pod becomes ready."""
 
-_LASTING: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
+LASTING: Final = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
 """Kinds whose pods serve for as long as they run."""
 
 
@@ -39,15 +41,15 @@ class Scene:
     refused: frozenset[str] = frozenset()
 
 
-def changed_workloads(base: Desired | None, head: Desired, policy: Policy) -> tuple[ObjectId, ...]:
-    """The workloads whose pods the upgrade makes: new ones, and those with another template."""
-    before = base.manifests if base else {}
+def changed_workloads(before: Mapping[ObjectId, Body], head: Desired, policy: Policy) -> tuple[ObjectId, ...]:
+    """The workloads whose pods the upgrade makes: new ones, and those with another template than before."""
     return tuple(
         key
         for key, manifest in sorted(head.manifests.items())
-        if key.kind in _LASTING
+        if key.kind in LASTING
+        and (manifest.body.get("spec") or {}).get("replicas") != 0
         and (template := pod_template(manifest.body, policy)) is not None
-        and (key not in before or pod_template(before[key].body, policy) != template)
+        and (key not in before or pod_template(before[key], policy) != template)
     )
 
 
@@ -59,6 +61,24 @@ def new_pods(world: World, workload: ObjectId, since: int) -> list[tuple[ObjectI
         for key, body in world.of("", "Pod").items()
         if int(str(body["metadata"]["uid"])[:8], 16) > since and tops.get(controller_of(body)) == workload
     ]
+
+
+def unstarted(world: World, workload: ObjectId, since: int) -> str:
+    """Why no new pod of a workload runs here, or empty where one does."""
+    pods = new_pods(world, workload, since)
+    if any((body.get("status") or {}).get("phase") == "Running" for _, body in pods):
+        return ""
+    if pods:
+        return troubled(LiveObject(key, body) for key, body in pods)
+    own = [workload, *(key for key in world.of("apps", "ReplicaSet") if _is_of(world, key, workload))]
+    rows = (row for key in own for row in dig(world.get(key), ("status", "conditions")) or ())
+    refused = (str(row.get("message")) for row in rows if row.get("type") == "ReplicaFailure")
+    return next(refused, "no pod of it is made")
+
+
+def _is_of(world: World, key: ObjectId, workload: ObjectId) -> bool:
+    uid = controller_of(world.get(key))
+    return uid == ((world.get(workload) or {}).get("metadata") or {}).get("uid")
 
 
 def _tops(world: World) -> dict[str, ObjectId]:

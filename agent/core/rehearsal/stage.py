@@ -6,27 +6,22 @@ an operator makes, namespaces, kinds that another release defines.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from agent.core.ledger import Entry, Generation, GenerationState, Ledger, Source
-from agent.core.model import Body, Desired, Form, GroupKind, Manifest, ObjectId
-from agent.core.policy import Policy
-from agent.core.references import pod_template
+from agent.core.model import Body, Desired, Form, GroupKind, ObjectId
 from agent.core.rehearsal.agent import Setup
+from agent.core.rehearsal.others import with_others
 from agent.core.simulation import requests
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.engine import advance, next_due
 from agent.core.simulation.standins import IMAGE
 from agent.core.simulation.tables import Served
-from agent.core.simulation.world import NEVER, World
+from agent.core.simulation.world import NEVER, World, id_of
 from agent.core.stamps import stamped
-from agent.core.uses import uses_of
 from agent.errors import ClusterError
-
-OTHERS: Final = "somebody-else"
-"""The field manager of what is assumed to stand."""
 
 _CRD: Final = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 _NAMESPACE: Final = GroupKind("", "Namespace")
@@ -41,32 +36,40 @@ _REST: Final = 600.0
 class Stage:
     """The world in which the base is in service, the ledger that says so, and what had to be assumed.
 
-    ``missing`` tells which objects of the base the model would not take, with its words.
+    ``missing`` tells which objects the model would not take, with its words. ``since``: the version of the
+    world after which pods are the upgrade's; ``before``: what was last applied of each member; ``unready``
+    are members whose pods are made after ``since`` though the upgrade does not change them. ``comes``: what
+    somebody else makes in each namespace once the upgrade has made that.
     """
 
     world: World
     ledger: Ledger
     assumed: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    since: int = 0
+    before: Mapping[ObjectId, Body] = field(default_factory=dict)
+    unready: frozenset[ObjectId] = frozenset()
+    comes: Mapping[str, Mapping[ObjectId, Body]] = field(default_factory=dict)
 
 
 def installed(world: World, setup: Setup, base: Desired | None, head: Desired) -> Stage:
     """The stage of an upgrade from ``base`` (None: from nothing) to ``head``."""
     releases = tuple(setup.releases.values())
-    world, kinds = _with_kinds(world, releases)
+    world, kinds = with_kinds(world, (m.body for one in releases for m in one.manifests.values()))
     world = _with_namespaces(world, setup, base) if base is not None else world
-    world, others, homeless = _with_others(world, setup.policy, releases)
+    world, comes, others = with_others(world, releases, setup.policy)
     ledger = Ledger(head.set_name)
     assumed = (*(f"{kind} is served by something else" for kind in kinds), *others)
     if base is None:
-        return Stage(at_rest(world), ledger, assumed, homeless)
-    world, refused = _applied(world, setup, base)
+        world = at_rest(world)
+        return Stage(world, ledger, assumed, since=world.version, comes=comes)
+    world, refused = _applied(advance(world, 0), setup, base)
     world = at_rest(world)
     taken = Generation(1, base.revision, GenerationState.IN_SERVICE, world.now)
     entries = {key: entry for key in base.manifests if (entry := _entry(world, base, key)) is not None}
-    return Stage(
-        world, replace(ledger, generations=(taken,), entries=entries), assumed, (*refused, *homeless)
-    )
+    ledger = replace(ledger, generations=(taken,), entries=entries)
+    before = {key: manifest.body for key, manifest in base.manifests.items()}
+    return Stage(world, ledger, assumed, refused, since=world.version, before=before, comes=comes)
 
 
 def at_rest(world: World) -> World:
@@ -124,32 +127,32 @@ def _stored_elsewhere(world: World, key: ObjectId) -> Body | None:
     )
 
 
-def _with_kinds(world: World, releases: Iterable[Desired]) -> tuple[World, tuple[GroupKind, ...]]:
-    """The world that serves every kind that the releases use and do not define."""
-    manifests = [m for release in releases for m in release.manifests.values()]
+def with_kinds(world: World, bodies: Iterable[Body]) -> tuple[World, tuple[GroupKind, ...]]:
+    """The world that serves every kind of these bodies that they do not define, and which kinds those are."""
+    bodies = tuple(bodies)
     defined = {
         GroupKind(str(spec.get("group")), str((spec.get("names") or {}).get("kind")))
-        for m in manifests
-        if m.id.group_kind == _CRD and (spec := m.body.get("spec") or {})
+        for body in bodies
+        if id_of(body).group_kind == _CRD and (spec := body.get("spec") or {})
     }
     # Programs of the model that stand in for those of the release serve the kinds of their group themselves.
-    has_standins = any(IMAGE in str(m.body.get("spec")) for m in manifests)
-    apis = (m.body.get("spec") or {} for m in manifests if m.id.kind == "APIService" and has_standins)
+    has_standins = any(IMAGE in str(body.get("spec")) for body in bodies)
+    apis = (body.get("spec") or {} for body in bodies if body["kind"] == "APIService" and has_standins)
     by_pods = {str(spec.get("group")) for spec in apis}
-    used: dict[GroupKind, list[Manifest]] = {}
-    for m in manifests:
-        kind = m.id.group_kind
+    used: dict[GroupKind, list[Body]] = {}
+    for body in bodies:
+        kind = id_of(body).group_kind
         if kind not in defined and kind not in world.tables.served and kind.group not in by_pods:
-            used.setdefault(kind, []).append(m)
+            used.setdefault(kind, []).append(body)
     rows = {kind: _row(kind, found) for kind, found in used.items()}
     tables = replace(world.tables, served={**world.tables.served, **rows})
     return (replace(world, tables=tables) if rows else world), tuple(sorted(rows))
 
 
-def _row(kind: GroupKind, found: Iterable[Manifest]) -> Served:
+def _row(kind: GroupKind, found: Iterable[Body]) -> Served:
     found = tuple(found)
-    versions = sorted({manifest.api_version.rpartition("/")[2] for manifest in found})
-    is_namespaced = any(manifest.id.namespace for manifest in found)
+    versions = sorted({body["apiVersion"].rpartition("/")[2] for body in found})
+    is_namespaced = any(id_of(body).namespace for body in found)
     return Served(kind, tuple(versions), kind.kind.lower() + "s", is_namespaced, kind)
 
 
@@ -161,51 +164,3 @@ def _with_namespaces(world: World, setup: Setup, base: Desired) -> World:
             body = stamped(manifest.body, base.set_name, 1, base.revision)
             requests.apply(draft, body, setup.rules.manager)
     return draft.finish()
-
-
-def _with_others(
-    world: World, policy: Policy, releases: Iterable[Desired]
-) -> tuple[World, tuple[str, ...], tuple[str, ...]]:
-    """The world with what the releases' pods and objects name and no manifest makes.
-
-    What would stand in a namespace that only comes with the upgrade cannot stand before: it is told last.
-    """
-    wanted: dict[ObjectId, Body] = {}
-    made = {key for release in releases for key in release.manifests}
-    for release in releases:
-        for key, manifest in sorted(release.manifests.items()):
-            for need, body in _needs(key, manifest.body, policy):
-                if need not in made and need not in wanted and world.get(need) is None:
-                    wanted[need] = body
-    homes = {"", *(key.name for key in (*world.of(*_NAMESPACE), *wanted) if key.group_kind == _NAMESPACE)}
-    homeless = {key for key in wanted if key.namespace not in homes}
-    draft = Draft(world)
-    for key in sorted(wanted.keys() - homeless, key=lambda key: (key.group_kind != _NAMESPACE, key)):
-        requests.apply(draft, wanted[key], OTHERS)
-    told = (f"{key} stands, made by something else" for key in sorted(wanted.keys() - homeless))
-    lacks = (f"{key} is made by no manifest, and its namespace comes with the upgrade" for key in homeless)
-    return advance(draft.finish(), 0), tuple(told), tuple(sorted(lacks))
-
-
-def _needs(key: ObjectId, body: Body, policy: Policy) -> Iterator[tuple[ObjectId, Body]]:
-    if key.namespace:
-        yield ObjectId("", "Namespace", "", key.namespace), _bare("Namespace", "", key.namespace)
-    template: Mapping[str, Body] | None = pod_template(body, policy)
-    if template is None:
-        return
-    for use in uses_of(key, dict(template)):
-        name = use.id.name
-        if use.id.kind == "ServiceAccount" and name == "default":
-            continue
-        bare = _bare(use.id.kind, use.id.namespace, name)
-        if use.keys and use.id.kind in ("ConfigMap", "Secret"):
-            bare["data"] = dict.fromkeys(sorted(use.keys), "")
-        yield use.id, bare
-
-
-def _bare(kind: str, namespace: str, name: str) -> Body:
-    metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
-    body: Body = {"apiVersion": "v1", "kind": kind, "metadata": metadata}
-    if kind == "PersistentVolumeClaim":
-        body["spec"] = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    return body

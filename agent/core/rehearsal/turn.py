@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from agent.core.carrying import closed, intended, next_steps
 from agent.core.handoff import Outcome, intend, record, recovered, take_up
-from agent.core.ledger import Entry, GenerationState, IntentKind, Ledger
+from agent.core.ledger import Entry, IntentKind, Ledger
 from agent.core.model import Live
+from agent.core.redact import SECRETS
 from agent.core.rehearsal.agent import Agent, Setup
 from agent.core.rehearsal.scene import Scene
 from agent.core.simulation.world import World
@@ -78,6 +79,15 @@ class Turn:
             told = [*others[:number], failed, *others[number:]]
             yield Fault(f"it fails: {step.key}", replace(left, world=world[-1], ledger=record(intent, told)))
 
+    def refusals(self) -> Iterator[tuple[Step, str]]:
+        """The steps that failed in this tick, with what the API server says to them now."""
+        agent = Agent(self.setup, self.scene.world, self.setup.releases[self.scene.wanted])
+        for step in self.plan.steps:
+            if step.key in self.scene.refused:
+                _, outcome = agent.write(step, None)
+                # What is said of a Secret may repeat what is in it.
+                yield step, "refused" if step.id.group_kind in SECRETS else outcome.error
+
     def _intent(self) -> Ledger:
         kind = IntentKind.ADDITIVE if self.steps[0].is_additive else IntentKind.STEP
         return intend(self.ledger, kind, self.pairs)
@@ -109,7 +119,7 @@ def turn(setup: Setup, scene: Scene) -> Turn:
     agent = Agent(setup, scene.world, wanted)
     live = agent.look(scene.ledger)
     ledger = recovered(scene.ledger, live, setup.rules.manager)
-    standing = {g.revision for g in ledger.generations if g.state is not GenerationState.ABSENT}
+    standing = {g.revision for g in ledger.generations if g.is_standing} & setup.releases.keys()
     contents = {revision: setup.releases[revision].manifests for revision in standing}
     ledger = take_up(ledger, scene.wanted, wanted.manifests, contents, scene.world.now)
     plan = agent.plan(live, ledger)

@@ -13,6 +13,9 @@ from agent.core.simulation.world import NEVER, Timing, World
 PLACES: Final = 6
 """Decimals of a second within which two moments are one: floating point adds up differently."""
 
+LONGEST_RETRY: Final = 300.0
+"""Seconds after which a refused pod is tried again at the latest (the real bound is 1,000)."""
+
 Ages = tuple[tuple[str, float], ...]
 
 
@@ -65,6 +68,7 @@ _LIMITS: Final[Mapping[str, _Limit]] = {
     "progress": lambda _timing, body: float(dig(body, ("spec", "progressDeadlineSeconds")) or 0),
     "begun": lambda _timing, body: float(dig(body, ("spec", "activeDeadlineSeconds")) or 0),
     "ended": lambda _timing, body: float(dig(body, ("spec", "ttlSecondsAfterFinished")) or 0),
+    "refused": lambda _timing, _body: LONGEST_RETRY,
     "differs": lambda timing, _body: timing.availability,
 }
 

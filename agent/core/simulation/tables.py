@@ -86,6 +86,9 @@ class Tables:
     integers: Mapping[str, tuple[Steps, ...]]
     text_maps: Mapping[str, tuple[Steps, ...]]
     free_names: frozenset[GroupKind]
+    remade: Mapping[str, frozenset[str]]
+    reckoned: frozenset[str]
+    also_read: frozenset[GroupKind]
 
     @cached_property
     def groups(self) -> frozenset[str]:
@@ -121,6 +124,9 @@ class Tables:
             integers=each("integers", lambda _, path: path),
             text_maps=each("text_maps", lambda _, path: path),
             free_names=_kinds([table["free_names"]]),
+            remade={kind: frozenset(owners) for kind, owners in table["remade"].items()},
+            reckoned=frozenset(table["reckoned"]),
+            also_read=_kinds(table["also_read"]),
         )
 
 

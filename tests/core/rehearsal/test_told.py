@@ -132,7 +132,7 @@ def test_tokens_outside_by_the_configuration_keep_the_rights_as_an_annotation_do
 NEEDS = 'image: "standin/http:1", envFrom: [{secretRef: {name: key}}]'
 
 
-def test_what_others_make_in_a_namespace_of_the_release_stands_and_in_a_new_one_cannot() -> None:
+def test_what_others_make_in_a_namespace_stands_there_and_in_a_new_one_comes_with_it() -> None:
     def keyed(where: str) -> tuple[str, ...]:
         app = web("app", where=where).replace('image: "standin/http:1"', NEEDS)
         return (namespace(where), app, ingress(f"{where}/app"))
@@ -142,6 +142,22 @@ def test_what_others_make_in_a_namespace_of_the_release_stands_and_in_a_new_one_
     assert "Secret old/key stands, made by something else" in answer.assumed
     assert answer.missing == ()
     answer = rehearsed(script(keyed("old"), keyed("new"), disturbs=False))
-    assert answer.missing == (
-        "Secret new/key is made by no manifest, and its namespace comes with the upgrade",
+    assert "Secret new/key comes with its namespace, made by something else" in answer.assumed
+    assert answer.missing == ()
+    assert answer.steps[-1] == "delete Deployment old/app"
+    # What somebody else has put into the old namespace holds its deletion.
+    (dead,) = answer.deadlocks
+    assert dead.steps == (("delete Namespace old", ("Secret old/key is there",)),)
+
+
+def test_pods_that_find_no_room_are_a_deadlock_with_the_reason() -> None:
+    quota = (
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: few, namespace: front}\n"
+        "spec: {hard: {pods: 2}}\n"
     )
+    answer = rehearsed(script((*BLUE, quota), (*GREEN, quota), disturbs=False))
+    assert answer.verdict is Verdict.STUCK
+    assert answer.is_exhaustive
+    (dead,) = answer.deadlocks
+    assert dead.workloads == ("Deployment front/green",)
+    assert "exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2" in dead.because[0]

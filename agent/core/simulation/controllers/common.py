@@ -9,6 +9,7 @@ from zlib import crc32
 
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.simulation import requests
+from agent.core.simulation.ages import LONGEST_RETRY
 from agent.core.simulation.draft import Draft
 from agent.core.simulation.serving import condition
 from agent.core.simulation.tables import dig
@@ -21,6 +22,9 @@ ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 POD: Final = GroupKind("", "Pod")
 
 FINISHED: Final = ("Succeeded", "Failed")
+
+_RETRY: Final = 1.0
+"""Seconds after which a refused pod is first tried again (really some milliseconds)."""
 
 Item: TypeAlias = tuple[ObjectId, Body]
 
@@ -221,3 +225,19 @@ def resolve(value: Any, replicas: int, *, up: bool) -> int:
         return value
     percent = int(str(value).rstrip("%")) * replicas
     return -(-percent // 100) if up else percent // 100
+
+
+def retry_at(draft: Draft, uid: str, refused: str) -> float:
+    """When a controller whose pod was refused tries again; NEVER where none was.
+
+    The wait doubles each time, up to a bound (client-go, ItemExponentialFailureRateLimiter).
+    """
+    first = draft.marked(uid, "refused")
+    if not refused:
+        if first is not None:
+            draft.mark(uid, "refused", None)
+        return NEVER
+    if first is None:
+        first = draft.now
+        draft.mark(uid, "refused", first)
+    return draft.now + min(LONGEST_RETRY, max(_RETRY, draft.now - first))

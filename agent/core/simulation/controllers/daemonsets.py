@@ -18,6 +18,7 @@ from agent.core.simulation.controllers.common import (
     is_ready,
     pod_calls,
     resolve,
+    retry_at,
     set_status,
     spawn,
 )
@@ -26,8 +27,6 @@ from agent.core.simulation.draft import Draft
 from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.tables import dig
 from agent.core.simulation.world import NEVER, Event
-
-RETRY: Final = 1.0
 
 
 def calls(draft: Draft, event: Event) -> Iterable[ObjectId]:
@@ -66,7 +65,7 @@ def sync(draft: Draft, key: ObjectId) -> float:
     }
     set_status(draft, key, status)
     due = min((time for time in times if time > draft.now), default=NEVER)
-    return min(due, draft.now + RETRY) if refused else due
+    return min(due, retry_at(draft, uid, refused))
 
 
 def _make(draft: Draft, workload: Body, number: int, code: str) -> str:

@@ -14,6 +14,7 @@ from agent.core.simulation.controllers.common import (
     is_deleting,
     is_ready,
     pod_calls,
+    retry_at,
     set_status,
     spawn,
 )
@@ -22,8 +23,6 @@ from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.serving import condition
 from agent.core.simulation.tables import dig
 from agent.core.simulation.world import NEVER, stamp
-
-RETRY: Final = 1.0
 
 
 def sync(draft: Draft, key: ObjectId) -> float:
@@ -48,7 +47,7 @@ def sync(draft: Draft, key: ObjectId) -> float:
     _write_status(draft, key, job, end)
     if end:
         return _outlive(draft, key, draft.get(key) or job)
-    return min(draft.now + RETRY if refused else NEVER, NEVER if spec["suspend"] else deadline)
+    return min(retry_at(draft, uid, refused), NEVER if spec["suspend"] else deadline)
 
 
 def _phases(draft: Draft, job: Body) -> list[str]:

@@ -19,6 +19,7 @@ from agent.core.simulation.controllers.common import (
     is_ready,
     orphans,
     pod_calls,
+    retry_at,
     set_status,
     spawn,
 )
@@ -27,9 +28,6 @@ from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.selectors import selects
 from agent.core.simulation.tables import dig
 from agent.core.simulation.world import NEVER, State
-
-RETRY: Final = 1.0
-"""Seconds until a refused pod is tried again (the real back-off begins shorter and grows)."""
 
 
 def sync(draft: Draft, key: ObjectId) -> float:
@@ -43,7 +41,7 @@ def sync(draft: Draft, key: ObjectId) -> float:
         claim(draft, replicaset, orphans(draft, "", "Pod", key.namespace), partial(selects, selector))
         refused = _scale(draft, key, replicaset, _release(draft, selector, children(draft, uid)))
     due = _write_status(draft, key, replicaset, children(draft, uid), refused)
-    return min(due, draft.now + RETRY) if refused else due
+    return min(due, retry_at(draft, uid, refused))
 
 
 def _release(draft: Draft, selector: Body, mine: list[Item]) -> list[Item]:

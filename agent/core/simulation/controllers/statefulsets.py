@@ -23,6 +23,7 @@ from agent.core.simulation.controllers.common import (
     is_ready,
     orphans,
     pod_calls,
+    retry_at,
     set_status,
     spawn,
 )
@@ -31,8 +32,6 @@ from agent.core.simulation.requests import begin_delete
 from agent.core.simulation.selectors import selects
 from agent.core.simulation.tables import dig
 from agent.core.simulation.world import NEVER
-
-RETRY: Final = 1.0
 
 
 def sync(draft: Draft, key: ObjectId) -> float:
@@ -46,7 +45,7 @@ def sync(draft: Draft, key: ObjectId) -> float:
     pods = {pod_key.name: pod for pod_key, pod in children(draft, uid)}
     refused = _turn(draft, workload, pods, revision)
     due = _write_status(draft, key, workload, [pod for _, pod in children(draft, uid)], revision)
-    return min(due, draft.now + RETRY) if refused else due
+    return min(due, retry_at(draft, uid, refused))
 
 
 def _strays(draft: Draft, key: ObjectId) -> list[Item]:
