@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from agent.core.ledger import Hold, Intent, IntentKind, Ledger
+from agent.core.ledger import Intent, IntentKind, Ledger
 from agent.core.ledger_items import (
     act_json,
     act_of,
@@ -24,8 +24,11 @@ from agent.core.ledger_items import (
     entry_of,
     generation_json,
     generations_of,
+    hold_json,
+    hold_of,
     pruned_json,
     pruned_of,
+    text_of,
 )
 from agent.core.model import Body, ObjectId
 from agent.errors import LedgerError
@@ -52,7 +55,7 @@ def encode(ledger: Ledger) -> Encoded:
     chunks: dict[str, str] = {}
     entries = sorted(ledger.entries.values(), key=lambda entry: entry.id)
     hashed = [(_bits(entry.id), _dumps(entry_json(entry))) for entry in entries]
-    holds = [_dumps([key, hold.since, hold.reason]) for key, hold in sorted(ledger.holds.items())]
+    holds = [_dumps(hold_json(key, hold)) for key, hold in sorted(ledger.holds.items())]
     head: Body = {
         "format": FORMAT,
         "set": ledger.set_name,
@@ -76,10 +79,15 @@ def encode(ledger: Ledger) -> Encoded:
 def chunks_of(head: str) -> frozenset[str]:
     """The digests of the chunks that a head names; raises ``LedgerError`` for a head that cannot be read."""
     read = _head(head)
-    intent = read.get("intent") or {}
+    intent = _map(read.get("intent"))
     own = (read.get(name) for name in ("entries", "holds", "acts", "pruned"))
-    sections = (*own, intent.get("keys"), intent.get("entries"))
-    return frozenset(chain.from_iterable((section or {}).get("chunks") or () for section in sections))
+    sections = map(_map, (*own, intent.get("keys"), intent.get("entries")))
+    try:
+        return frozenset(
+            map(text_of, chain.from_iterable(section.get("chunks") or () for section in sections))
+        )
+    except TypeError as error:
+        raise LedgerError(f"the ledger's head names no chunks: {error}") from error
 
 
 def decode(set_name: str, head: str, chunks: Mapping[str, str]) -> Ledger:
@@ -93,17 +101,17 @@ def decode(set_name: str, head: str, chunks: Mapping[str, str]) -> Ledger:
         raise LedgerError(f"the ledger of set {set_name} says that it belongs to set {read.get('set')}")
     try:
         entries = [entry_of(item) for item in _items(read["entries"], chunks)]
-        holds = {str(key): Hold(since, reason) for key, since, reason in _items(read["holds"], chunks)}
+        holds = dict(hold_of(item) for item in _items(read["holds"], chunks))
         return Ledger(
             set_name,
             generations_of(read["generations"], read["format"]),
             {entry.id: entry for entry in entries},
             holds,
             _intent(read.get("intent"), chunks),
-            tuple(act_of(item) for item in _items(read.get("acts") or {}, chunks)),
-            tuple(pruned_of(item) for item in _items(read.get("pruned") or {}, chunks)),
+            tuple(act_of(item) for item in _items(read.get("acts"), chunks)),
+            tuple(pruned_of(item) for item in _items(read.get("pruned"), chunks)),
         )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise LedgerError(
             f"the ledger of set {set_name} is damaged ({type(error).__name__}: {error}); "
             "restore its ConfigMaps, or delete them and adopt what is there"
@@ -112,7 +120,10 @@ def decode(set_name: str, head: str, chunks: Mapping[str, str]) -> Ledger:
 
 def set_of(head: str) -> str:
     """The set whose head this is; raises ``LedgerError`` for a head that cannot be read."""
-    return str(_head(head)["set"])
+    name = _head(head).get("set")
+    if not isinstance(name, str):
+        raise LedgerError("the ledger's head names no set")
+    return name
 
 
 def digest_of(text: str) -> str:
@@ -123,7 +134,7 @@ def digest_of(text: str) -> str:
 def _head(head: str) -> Body:
     try:
         read = json.loads(head)
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise LedgerError(f"the ledger's head is no JSON: {error}") from error
     version = read.get("format") if isinstance(read, dict) else None
     if not isinstance(version, int) or version < 1:
@@ -182,15 +193,23 @@ def _section(parts: Iterable[list[str]], chunks: dict[str, str]) -> Body:
     return {"chunks": names}
 
 
-def _items(section: Body, chunks: Mapping[str, str]) -> Iterator[Any]:
+def _map(value: Any) -> Body:
+    """A part of the head that may be absent."""
+    if value is not None and not isinstance(value, dict):
+        raise LedgerError(f"the ledger's head is damaged ({type(value).__name__} in the place of a map)")
+    return value or {}
+
+
+def _items(value: Any, chunks: Mapping[str, str]) -> Iterator[Any]:
+    section = _map(value)
     yield from section.get("inline") or ()
     for name in section.get("chunks") or ():
-        text = chunks.get(name)
-        if text is None:
+        chunk = chunks.get(name)
+        if chunk is None:
             raise LedgerError(f"chunk {name} of the ledger is missing; restore its ConfigMap")
-        if digest_of(text) != name:
+        if digest_of(chunk) != name:
             raise LedgerError(f"chunk {name} of the ledger was altered; restore its ConfigMap")
-        yield from json.loads(text)["items"]
+        yield from json.loads(chunk)["items"]
 
 
 def _intent(item: Body | None, chunks: Mapping[str, str]) -> Intent | None:
@@ -198,6 +217,6 @@ def _intent(item: Body | None, chunks: Mapping[str, str]) -> Intent | None:
         return None
     return Intent(
         IntentKind(item["kind"]),
-        tuple(str(key) for key in _items(item["keys"], chunks)),
+        tuple(text_of(key) for key in _items(item["keys"], chunks)),
         tuple(entry_of(entry) for entry in _items(item["entries"], chunks)),
     )

@@ -1,9 +1,14 @@
-"""What the ledger holds, item by item, as JSON and back; older formats lack keys, and have their defaults."""
+"""What the ledger holds, item by item, as JSON and back; older formats lack keys, and have their defaults.
+
+Who reads raises TypeError, ValueError, KeyError or IndexError for what no ledger can hold: a ConfigMap is
+open to every hand, and a value of another type would fail far from here, or pass for one that it is not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, Final
 
 from agent.core.acts import Act, ActKind
 from agent.core.ledger import (
@@ -11,12 +16,19 @@ from agent.core.ledger import (
     Fingerprint,
     Generation,
     GenerationState,
+    Hold,
     How,
     Orphan,
     Pruned,
     Source,
 )
 from agent.core.model import Body, Form, ObjectId
+
+LAST_MOMENT: Final = 253_402_300_799
+"""The end of the year 9999 in epoch seconds, after which there is no date to show."""
+
+_MOST: Final = 2**53
+"""More than any count comes to, and exact in every reader of JSON (RFC 8259, section 6)."""
 
 
 def entry_json(entry: Entry) -> Body:
@@ -43,21 +55,20 @@ def entry_json(entry: Entry) -> Body:
 
 def entry_of(item: Body) -> Entry:
     """What ``entry_json`` wrote, in any format."""
-    group, kind, namespace, name = item["id"]
     seen = item.get("seen")
     return Entry(
-        id=ObjectId(group, kind, namespace, name),
-        api_version=item["api"],
-        generation=item["gen"],
-        bases=tuple(Source(commit, file, document) for commit, file, document in item["bases"]),
+        id=_id(item["id"]),
+        api_version=text_of(item["api"]),
+        generation=_count_of(item["gen"]),
+        bases=tuple(_source(base) for base in item["bases"]),
         form=Form(item["form"]),
-        uid=item.get("uid", ""),
-        digest=item.get("digest", ""),
-        fingerprint=Fingerprint(*seen) if seen else None,
-        cutover_at=item.get("cutover", 0.0),
-        points_back=item.get("back", 0),
-        orphans=tuple(Orphan(ObjectId(*known), uid) for *known, uid in item.get("orphans", ())),
-        is_left=item.get("left", False),
+        uid=text_of(item.get("uid", "")),
+        digest=text_of(item.get("digest", "")),
+        fingerprint=Fingerprint(*map(text_of, seen)) if seen else None,
+        cutover_at=_moment_of(item.get("cutover", 0.0)),
+        points_back=_count_of(item.get("back", 0)),
+        orphans=tuple(Orphan(_id(known), text_of(uid)) for *known, uid in item.get("orphans", ())),
+        is_left=bool(item.get("left", False)),
         how=How(item.get("how", How.MADE.value)),
     )
 
@@ -91,13 +102,24 @@ def generations_of(items: Sequence[Body], version: int) -> tuple[Generation, ...
 
 def _generation(item: Body) -> Generation:
     return Generation(
-        item["number"],
-        item["revision"],
+        _count_of(item["number"]),
+        text_of(item["revision"]),
         GenerationState(item["state"]),
-        item["since"],
-        item.get("served", 0.0),
-        item.get("returns", 0),
+        _moment_of(item["since"]),
+        _moment_of(item.get("served", 0.0)),
+        _count_of(item.get("returns", 0)),
     )
+
+
+def hold_json(key: str, hold: Hold) -> list[Any]:
+    """One hold, with what is held."""
+    return [key, hold.since, hold.reason]
+
+
+def hold_of(item: Any) -> tuple[str, Hold]:
+    """What ``hold_json`` wrote."""
+    key, since, reason = item
+    return text_of(key), Hold(_moment_of(since), text_of(reason))
 
 
 def act_json(act: Act) -> Body:
@@ -117,7 +139,10 @@ def act_json(act: Act) -> Body:
 
 def act_of(item: Body) -> Act:
     """What ``act_json`` wrote."""
-    return Act(**{**item, "kind": ActKind(item["kind"])})
+    at, generation = _moment_of(item["at"]), _count_of(item.get("generation", 0))
+    own = {"kind", "at", "generation"}
+    rest = {key: text_of(value) for key, value in item.items() if key not in own}
+    return Act(kind=ActKind(item["kind"]), at=at, generation=generation, **rest)
 
 
 def pruned_json(pruned: Pruned) -> Body:
@@ -127,4 +152,38 @@ def pruned_json(pruned: Pruned) -> Body:
 
 def pruned_of(item: Body) -> Pruned:
     """What ``pruned_json`` wrote."""
-    return Pruned(ObjectId(*item["id"]), item["gen"], item["uid"], item["at"])
+    return Pruned(_id(item["id"]), _count_of(item["gen"]), text_of(item["uid"]), _moment_of(item["at"]))
+
+
+def text_of(value: Any) -> str:
+    """The value, which is a string."""
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} in the place of a text")
+    return value
+
+
+def _moment_of(value: Any) -> float:
+    """The value, which is a time in epoch seconds that has a date to show."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{type(value).__name__} in the place of a time")
+    if not 0 <= value <= LAST_MOMENT:
+        raise ValueError("no date has such a time")
+    return value
+
+
+def _count_of(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{type(value).__name__} in the place of a whole number")
+    if not 0 <= value <= _MOST:
+        raise ValueError("a number out of all bounds")
+    return value
+
+
+def _id(value: Any) -> ObjectId:
+    group, kind, namespace, name = value
+    return ObjectId(text_of(group), text_of(kind), text_of(namespace), text_of(name))
+
+
+def _source(value: Any) -> Source:
+    commit, file, document = value
+    return Source(text_of(commit), text_of(file), _count_of(document))

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agent.core.ledger_items import LAST_MOMENT
 from agent.core.model import Body, GroupKind
 from agent.core.policy import id_of
 from agent.core.redact import masked_body
@@ -33,8 +34,6 @@ from agent.shell.tick import Tools
 
 FORMAT: Final = "trapeze.dev/snapshot/v1"
 _PACKED: Final = b"\x1f\x8b"
-_LAST_MOMENT: Final = 253_402_300_799
-"""The end of the year 9999 in epoch seconds, after which there is no date to show."""
 
 
 class _Stored(BaseModel):
@@ -60,7 +59,7 @@ class _StoredRead(_Stored):
 
 class _StoredSnapshot(_Stored):
     format: str
-    taken: float = Field(ge=0, le=_LAST_MOMENT)
+    taken: float = Field(ge=0, le=LAST_MOMENT)
     resources: list[_StoredResource]
     failed: dict[str, str]
     reads: list[_StoredRead]

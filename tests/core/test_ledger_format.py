@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
 
 from agent.core import ledger_format
-from agent.core.ledger import GenerationState, Hold, How, Intent, IntentKind, Ledger, Source
-from agent.core.ledger_format import CHUNK_BYTES, chunks_of, decode, encode
+from agent.core.acts import Act, ActKind
+from agent.core.ledger import (
+    GenerationState,
+    Hold,
+    How,
+    Intent,
+    IntentKind,
+    Ledger,
+    Orphan,
+    Pruned,
+    Source,
+)
+from agent.core.ledger_format import CHUNK_BYTES, chunks_of, decode, encode, set_of
 from agent.core.model import ObjectId
 from agent.errors import LedgerError
 from tests.shell.ledgers import entry, ledger, ledgers
@@ -118,6 +132,73 @@ def test_a_newer_format_is_refused() -> None:
 def test_what_cannot_be_read_is_refused(head: str, why: str) -> None:
     with pytest.raises(LedgerError, match=why):
         decode("shop", head, {})
+
+
+_WRONG: Final[tuple[Any, ...]] = (
+    None,
+    True,
+    -1,
+    1.5,
+    "",
+    "x",
+    [],
+    {},
+    [None],
+    10**400,
+    float("inf"),
+    float("nan"),
+)
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in a JSON value, by the keys that lead to it."""
+    yield path
+    keys = value.keys() if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield from _places(value[key], (*path, key))
+
+
+def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copied = value.copy()
+    copied[path[0]] = _with(value[path[0]], path[1:], new)
+    return copied
+
+
+def test_a_head_with_any_value_in_any_place_is_refused_or_read_as_a_ledger_that_can_be_written() -> None:
+    one = entry(1)
+    full = replace(
+        ledger(1),
+        entries={one.id: replace(one, orphans=(Orphan(one.id, "u"),), cutover_at=5.0, points_back=1)},
+        holds={"step": Hold(5.0, "why")},
+        intent=Intent(IntentKind.STEP, ("key",), (one,)),
+        acts=(Act(ActKind.PIN, "ann", 5.0, "why", generation=1, revision="one"),),
+        pruned=(Pruned(one.id, 1, "u", 5.0),),
+    )
+    head = json.loads(encode(full).head)
+    refused = 0
+    for path, wrong in product(_places(head), _WRONG):
+        text = json.dumps(_with(head, path, wrong))
+        try:
+            chunks_of(text)
+            read = decode("shop", text, {})
+        except LedgerError:
+            refused += 1
+        else:
+            assert decode("shop", encode(read).head, {}) == read
+    assert refused > 900
+
+
+def test_a_head_that_nests_without_end_is_refused() -> None:
+    with pytest.raises(LedgerError, match="is no JSON"):
+        decode("shop", "[" * 500_000, {})
+
+
+@pytest.mark.parametrize("head", ['{"format":2}', '{"format":2,"set":3}'])
+def test_a_head_without_a_set_is_no_ledger(head: str) -> None:
+    with pytest.raises(LedgerError, match="names no set"):
+        set_of(head)
 
 
 def test_an_altered_chunk_is_refused() -> None:

@@ -19,6 +19,7 @@ from agent.core.ledger import (
     Pruned,
     Source,
 )
+from agent.core.ledger_items import LAST_MOMENT
 from agent.core.model import Form, ObjectId
 
 
@@ -44,7 +45,7 @@ def ledger(count: int, set_name: str = "shop", revision: str = "one") -> Ledger:
 
 # Surrogates too: file names in Git are bytes, and need not be valid Unicode.
 _text = st.text(alphabet=st.characters(exclude_categories=()), max_size=12)
-_times = st.floats(min_value=0, max_value=1e12)
+_times = st.floats(min_value=0, max_value=LAST_MOMENT)
 _sources = st.builds(Source, _text, _text, st.integers(1, 10**6))
 _ids = st.builds(ObjectId, _text, _text, _text, _text)
 _entries = st.builds(
@@ -64,7 +65,7 @@ _entries = st.builds(
 )
 _generations = st.builds(
     Generation,
-    st.integers(0),
+    st.integers(0, 2**53),
     _text,
     st.sampled_from(GenerationState),
     _times,
