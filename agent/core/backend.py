@@ -9,12 +9,12 @@ is ready, stays, and is of the template that its workload has now
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from agent.core.classify import Target
-from agent.core.evidence import troubled
+from agent.core.evidence import ending, troubled
 from agent.core.external import external_name, named_service
 from agent.core.health import health
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
@@ -35,7 +35,8 @@ class Backend:
     """What was seen of a target: ``ready`` of ``wanted``, and why not all of them.
 
     ``since`` is when the youngest of the ready ones became ready, epoch seconds, 0 where none is.
-    ``is_at_rest`` says that Git itself wants no pod there (replicas: 0).
+    ``is_at_rest`` says that Git itself wants no pod there (replicas: 0), ``is_ending`` that what serves now
+    is being deleted: nothing is to be pointed at it.
     """
 
     state: GateState
@@ -44,6 +45,7 @@ class Backend:
     reason: str
     since: float = 0.0
     is_at_rest: bool = False
+    is_ending: bool = False
 
 
 def backend(situation: Situation, target: Target) -> Backend:
@@ -59,9 +61,11 @@ def backend(situation: Situation, target: Target) -> Backend:
         return _of_pods(situation, target, pods)
     if not target.name:
         return _of_labelled(situation, target)
-    if target.kind == SERVICE:
-        return _of_service(situation, target)
-    return _of_object(situation, target)
+    seen = _of_service(situation, target) if target.kind == SERVICE else _of_object(situation, target)
+    ends = ending(situation.live, target.id) if target.id else ""
+    if not ends:
+        return seen
+    return replace(seen, state=GateState.HELD, reason=f"{ends}; {seen.reason}", is_ending=True)
 
 
 def wanted_behind(situation: Situation, target: Target) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agent.core.absence import APISERVICE, CRD
 from agent.core.defining import not_served
+from agent.core.evidence import ending
 from agent.core.gates import Gates, gate
 from agent.core.guarding import guarded
 from agent.core.model import Finding, GroupKind, Manifest, ObjectId, Severity
@@ -52,8 +53,8 @@ class Creation:
         wants = f"namespace {key.namespace} exists"
         namespace = ObjectId("", "Namespace", "", key.namespace)
         live = self.gates.situation.live.get(namespace)
-        if live is not None and live.is_deleting:
-            return gate("housed", wants, [f"namespace {key.namespace} is being deleted"], wants)
+        if ends := ending(self.gates.situation.live, key):
+            return gate("housed", wants, [ends], wants)
         unknown = self.gates.situation.live.why_unknown((namespace.group_kind,)) if live is None else ""
         if unknown:
             return Gate("housed", wants, GateState.UNKNOWN, unknown)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from agent.core.health import health
-from agent.core.model import LiveObject, ObjectId
+from agent.core.model import Live, LiveObject, ObjectId
 from agent.core.passing import passed
 from agent.core.policy import PODS
 from agent.core.references import pod_template
@@ -44,6 +44,19 @@ def unready_of(situation: Situation, keys: Iterable[ObjectId]) -> Iterator[str]:
             verdict = health(obj, situation.health)
             if not verdict.is_ready:
                 yield f"{key}: {verdict.message}" + _pods_of(situation, obj)
+
+
+def ending(live: Live, key: ObjectId) -> str:
+    """Why what stands there is soon gone, in words, or empty: its delete, or its namespace's, was accepted.
+
+    Until the last finalizer is off it looks as it did, status and endpoints too
+    (kubernetes.io/docs/concepts/overview/working-with-objects/finalizers).
+    """
+    obj = live.get(key)
+    if obj is not None and obj.is_deleting:
+        return f"{key} is being deleted"
+    namespace = live.get(ObjectId("", "Namespace", "", key.namespace)) if key.namespace else None
+    return f"namespace {key.namespace} is being deleted" if namespace and namespace.is_deleting else ""
 
 
 def _pods_of(situation: Situation, obj: LiveObject) -> str:

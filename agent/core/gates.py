@@ -14,7 +14,7 @@ from typing import Final
 from agent.core.absence import EVIDENCE
 from agent.core.backend import backend, wanted_behind
 from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
-from agent.core.evidence import missing, unready
+from agent.core.evidence import ending, missing, unready
 from agent.core.external import external_name, named_service
 from agent.core.few import SHOWN, few
 from agent.core.idle import old_pods_using, users_of_role, users_of_subject
@@ -214,9 +214,12 @@ class Gates:
         """Everything that serves behind the target is in place: rights, configuration, the Service."""
         root = target.id
         behind = self.situation.next_graph.closure(root) | {root} if root else self._behind_pods(target)
-        waiting = (self.pending[key] for key in sorted(behind & self.pending.keys()))
+        waiting = [f"{self.pending[key]} is pending" for key in sorted(behind & self.pending.keys())]
+        live = self.situation.live
+        stays = (key for key in sorted(behind - self.leaving) if not self._makes_pods(key))
+        waiting += [why for key in stays if (why := ending(live, key))]
         wants = f"all that {target} needs is in place"
-        return gate("granted", wants, (f"{verb} is pending" for verb in waiting), wants)
+        return gate("granted", wants, waiting, wants)
 
     def _behind_pods(self, target: Target) -> frozenset[ObjectId]:
         graph = self.situation.next_graph

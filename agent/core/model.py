@@ -1,7 +1,4 @@
-"""The words that every other module speaks: identities, manifests, live objects, differences.
-
-All of them are frozen; ``body`` dictionaries are shared by reference and never changed in place.
-"""
+"""The words that every other module speaks, frozen; ``body`` is shared by reference and never changed."""
 
 from __future__ import annotations
 
@@ -16,6 +13,7 @@ Body: TypeAlias = dict[str, Any]
 
 SET_LABEL: Final = "trapeze.dev/set"
 GENERATION_LABEL: Final = "trapeze.dev/generation"
+_DIGITS: Final = 9  # of a generation's number: a revision a second does not use them up in thirty years
 COMMIT_ANNOTATION: Final = "trapeze.dev/commit"
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -152,9 +150,9 @@ class LiveObject:
 
     @property
     def generation(self) -> int | None:
-        """Our generation label (never ``metadata.generation``), or None."""
+        """Our generation label (never ``metadata.generation``), or None; anybody can write one."""
         label = self.labels.get(GENERATION_LABEL, "")
-        return int(label) if label.isdigit() else None
+        return int(label) if label.isdecimal() and len(label) <= _DIGITS else None
 
 
 @dataclass(frozen=True)

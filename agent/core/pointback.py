@@ -37,7 +37,9 @@ class PointBack:
                 continue
             seen = [backend(self.situation, pointer.target) for pointer in former]
             trouble = self._trouble(live, entry)
-            if trouble and all(s.ready and s.state is not GateState.UNKNOWN for s in seen):
+            if trouble and all(
+                s.ready and s.state is not GateState.UNKNOWN and not s.is_ending for s in seen
+            ):
                 return self._to(live, old, trouble, f"{former[0].target}: {seen[0].reason}")
         return None
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.core import deciding
 from agent.core.acts import ActKind
 from agent.core.ledger import How
 from agent.core.model import ObjectId
 from agent.core.waiting import waits_for_a_person
 from agent.shell.deciding import Decider
+from tests.shell.hands import edit
 from tests.shell.job import MANAGER, SET, Job, reasons
 from tests.shell.releases import CONFIG, namespace, web
 
@@ -87,6 +90,23 @@ def test_what_others_labelled_is_no_member_of_a_rebuilt_ledger() -> None:
     assert job.run() == ["create ConfigMap default/settings"]
     assert job.get("ConfigMap", "default/x") is not None
     assert job.ledger().acts == ()
+
+
+@pytest.mark.parametrize("label", ["9" * 63, str(2**53), "0", "", "v2"])
+def test_a_generation_label_that_somebody_wrote_leaves_a_ledger_that_can_be_read(label: str) -> None:
+    job = Job()
+    job.release(CONFIG % "red")
+    job.run()
+    key = ObjectId("", "ConfigMap", "default", "settings")
+    labels = {"trapeze.dev/set": SET, "trapeze.dev/generation": label}
+    edit(job, key, lambda metadata: metadata.update(labels=labels))
+    job.store.delete(SET)
+    job.restart()
+    job.run()
+    job.release(CONFIG % "blue")
+    job.run()
+    job.restart()
+    assert [generation.number for generation in job.ledger().generations] == [1, 2]
 
 
 def test_a_standing_revision_that_cannot_be_read_any_more_does_not_stop_the_next() -> None:
