@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from agent.core.acts import pinned_to
-from agent.core.handoff import Outcome
 from agent.core.health import HealthRules
+from agent.core.intents import Outcome
 from agent.core.kinds import Kinds
 from agent.core.model import Desired
 from agent.core.policy import Policy

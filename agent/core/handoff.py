@@ -1,4 +1,4 @@
-"""How the ledger moves: taking up a generation, intents, outcomes, the end of a handoff.
+"""How the ledger moves: taking up a generation, the entries of its steps, holds, the end of a handoff.
 
 Every function takes a ledger and answers a new one; nothing here knows what time it is or where the
 ledger is kept.
@@ -7,9 +7,10 @@ ledger is kept.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from agent.core.intents import joined
 from agent.core.ledger import (
     Entry,
     Fingerprint,
@@ -17,14 +18,11 @@ from agent.core.ledger import (
     GenerationState,
     Hold,
     How,
-    Intent,
-    IntentKind,
     Ledger,
-    Orphan,
     Pruned,
     Source,
 )
-from agent.core.model import Desired, Form, Live, LiveObject, Manifest, ObjectId
+from agent.core.model import Desired, Form, Live, Manifest, ObjectId
 from agent.core.steps import Plan, Step, Verb
 
 _REMEMBERED: Final = 100
@@ -32,19 +30,6 @@ _REMEMBERED: Final = 100
 
 _PRUNED: Final = 2000
 """How much of what was pruned the ledger remembers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a step. ``live`` is the server's answer, None for a delete or a failure.
-
-    ``error`` is empty on success; what failed stays in the plan and is tried again at the next tick.
-    """
-
-    step: Step
-    entry: Entry | None
-    live: LiveObject | None = None
-    error: str = ""
 
 
 def same_content(one: Mapping[ObjectId, Manifest], other: Mapping[ObjectId, Manifest]) -> bool:
@@ -90,7 +75,7 @@ def entry_after(step: Step, ledger: Ledger, generation: int, digest: str, now: f
     """The entry of ``step``'s object once it is done (without uid for what is not there yet), or None."""
     old = ledger.entries.get(step.id)
     if step.verb in (Verb.REPLACE, Verb.MIGRATE) and old is not None:
-        return replace(old, orphans=_joined(old.orphans, step.orphans))
+        return replace(old, orphans=joined(old.orphans, step.orphans))
     if step.body is None or step.verb is Verb.ABANDON:
         return None
     entry = Entry(
@@ -111,75 +96,6 @@ def entry_after(step: Step, ledger: Ledger, generation: int, digest: str, now: f
     if step.verb is Verb.POINT_BACK:
         return replace(entry, cutover_at=0.0, points_back=entry.points_back + 1)
     return entry
-
-
-def intend(ledger: Ledger, kind: IntentKind, steps: Iterable[tuple[Step, Entry | None]]) -> Ledger:
-    """The ledger that says what is about to be written."""
-    pairs = tuple(steps)
-    keys = tuple(step.key for step, _ in pairs)
-    entries = tuple(entry for _, entry in pairs if entry is not None)
-    return replace(ledger, intent=Intent(kind, keys, entries))
-
-
-def record(ledger: Ledger, outcomes: Iterable[Outcome]) -> Ledger:
-    """The ledger after the outcomes; a step that failed leaves its object's entry as it was.
-
-    An apply that failed without an answer may have been carried out all the same: its entry is kept as
-    the intent had it, with the bases of both, so that nothing that may stand there is forgotten. A delete
-    that was accepted is not yet done: its entry goes when the object has been seen to be absent.
-    """
-    entries = dict(ledger.entries)
-    for outcome in outcomes:
-        if outcome.error:
-            if outcome.entry is not None:
-                entries[outcome.step.id] = _either(entries.get(outcome.step.id), outcome.entry)
-        elif outcome.step.verb is Verb.DELETE:
-            continue
-        elif outcome.entry is None:
-            entries.pop(outcome.step.id, None)
-        else:
-            uid = outcome.live.uid if outcome.live else outcome.entry.uid
-            entries[outcome.step.id] = replace(outcome.entry, uid=uid)
-    return replace(ledger, entries=entries, intent=None)
-
-
-def _either(old: Entry | None, new: Entry) -> Entry:
-    """What is known of an object of which either may stand: no digest, no fingerprint, no final form."""
-    if old is None:
-        return new
-    bases = tuple(dict.fromkeys((*old.bases, *new.bases)))
-    cutover_at = max(old.cutover_at, new.cutover_at)
-    known = replace(old, bases=bases, form=Form.WIDENED, digest="", fingerprint=None, cutover_at=cutover_at)
-    return replace(known, orphans=_joined(old.orphans, new.orphans))
-
-
-def _joined(some: tuple[Orphan, ...], more: tuple[Orphan, ...]) -> tuple[Orphan, ...]:
-    return tuple(dict.fromkeys((*some, *more)))
-
-
-def recovered(ledger: Ledger, live: Live, manager: str) -> Ledger:
-    """The ledger after a crash: what the intent names and the cluster has is a member.
-
-    An object without a recorded uid is ours only if its set label and our field manager say so as well;
-    an intent whose kind cannot be read is kept until it can.
-    """
-    if ledger.intent is None:
-        return ledger
-    entries = dict(ledger.entries)
-    for entry in ledger.intent.entries:
-        if entry.id.group_kind in live.unknown:
-            return ledger
-        obj = live.get(entry.id)
-        known = entries.get(entry.id)
-        if obj is None and known is not None:
-            # Deleted to be made anew: what it left behind is told by the intent alone.
-            entries[entry.id] = replace(known, orphans=_joined(known.orphans, entry.orphans))
-        if obj is None:
-            continue
-        if is_ours(obj, ledger.set_name, manager):
-            merged = _either(entries.get(entry.id), entry)
-            entries[entry.id] = replace(merged, uid=obj.uid, form=Form.WIDENED)
-    return replace(ledger, entries=entries, intent=None)
 
 
 def enrolled(ledger: Ledger, desired: Desired, live: Live, shared: Collection[ObjectId] = ()) -> Ledger:
@@ -218,16 +134,6 @@ def without(ledger: Ledger, gone: Iterable[ObjectId], live: Live, now: float) ->
     pruned = (Pruned(entry.id, entry.generation, entry.uid, now) for entry in went if entry.uid)
     entries = {key: entry for key, entry in ledger.entries.items() if key not in left}
     return replace(ledger, entries=entries, pruned=(*ledger.pruned, *pruned)[-_PRUNED:])
-
-
-def is_ours(obj: LiveObject, set_name: str, manager: str) -> bool:
-    """Whether set label and our field manager both say that this set wrote the object."""
-    return obj.set_name == set_name and is_managed(obj, manager)
-
-
-def is_managed(obj: LiveObject, manager: str) -> bool:
-    """Whether this field manager has written the object."""
-    return manager in {field.get("manager") for field in obj.metadata.get("managedFields") or ()}
 
 
 def with_holds(ledger: Ledger, plan: Plan, failed: Mapping[str, str], now: float) -> Ledger:
@@ -272,7 +178,7 @@ def finished(
         )
         for key, entry in ledger.entries.items()
     }
-    return replace(ledger, generations=generations, entries=entries, holds={}, intent=None)
+    return replace(ledger, generations=generations, entries=entries, holds={})
 
 
 def _found(entry: Entry, desired: Desired, live: Live) -> Entry:

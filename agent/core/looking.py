@@ -15,8 +15,9 @@ SPARED: Final = frozenset({GroupKind("", "Secret"), GroupKind("", "ConfigMap")})
 
 
 def members_of(desired: Desired, ledger: Ledger) -> frozenset[ObjectId]:
-    """What the set wants and what it has."""
-    return frozenset({*desired.manifests, *ledger.entries})
+    """What the set wants, what it has, and what it may have by an intent that nobody has told apart yet."""
+    intended = (entry.id for entry in ledger.intent.entries) if ledger.intent else ()
+    return frozenset({*desired.manifests, *ledger.entries, *intended})
 
 
 def kinds_to_read(

@@ -71,11 +71,3 @@ def marked(ledger: Ledger, left: Collection[ObjectId]) -> Ledger:
         return ledger
     entries = {key: replace(entry, is_left=key in left) for key, entry in ledger.entries.items()}
     return replace(ledger, entries=entries)
-
-
-def absorbed(ledger: Ledger, former: Ledger) -> Ledger:
-    """The ledger with what that of the same set under a former name has: its members, and its past."""
-    entries = {**former.entries, **ledger.entries}
-    generations = ledger.generations or former.generations
-    acts, pruned = ledger.acts or former.acts, ledger.pruned or former.pruned
-    return replace(ledger, generations=generations, entries=entries, acts=acts, pruned=pruned)

@@ -23,8 +23,8 @@ from agent.core.deadline import gives_up, passed
 from agent.core.drafts import Draft, Drafter
 from agent.core.few import few
 from agent.core.gates import Gates
-from agent.core.handoff import is_managed
 from agent.core.hooks import Hooks
+from agent.core.intents import is_managed
 from agent.core.levers import pulled
 from agent.core.lockout import standing
 from agent.core.model import Action, LiveObject, Manifest, ObjectId
@@ -37,7 +37,7 @@ from agent.core.replacement.orphans import of_entry, orphans_left
 from agent.core.sequence import in_order
 from agent.core.sharing import awaited, claim, is_adopted, is_shared, left
 from agent.core.situation import Situation
-from agent.core.spared import foreign_owner, strays
+from agent.core.spared import foreign_owner, strays, untold
 from agent.core.steps import Gate, NamespaceContents, Plan, Question, Step, Verb
 from agent.core.storage import migrating, unstored
 from agent.core.strangers import notes
@@ -47,8 +47,7 @@ from agent.core.timing import timed
 def make_plan(situation: Situation) -> Plan:
     """The plan for ``situation``; its generation is the ledger's newest (1 where there is none).
 
-    A set that a finding refuses has no steps, and neither has one whose ledger still holds an intent that
-    could not be told apart from what the cluster has.
+    A set that a finding refuses has no steps.
     """
     if situation.desired.is_refused:
         return Maker(situation).refused()
@@ -177,6 +176,7 @@ class Maker:
 
     def _warnings(self) -> Iterator[str]:
         yield from (f"applied before, and no longer in Git: {lost}" for lost in self.situation.lost)
+        yield from untold(self.situation)
         yield from strays(self.situation)
         is_complete = self.situation.desired.is_complete
         if not is_complete and (

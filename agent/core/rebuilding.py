@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from agent.core.acts import Act, ActKind
-from agent.core.handoff import is_ours
+from agent.core.intents import is_ours
 from agent.core.ledger import Entry, Generation, GenerationState, How, Ledger, Source
 from agent.core.model import COMMIT_ANNOTATION, Form, LiveObject, Manifest, ObjectId
 

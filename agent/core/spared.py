@@ -130,3 +130,11 @@ def strays(situation: Situation) -> Iterator[str]:
             continue
         uses = "; it counts as somebody else's, and what it uses is held for it"
         yield f"{key} is left alone: it carries the set's label, but the ledger does not name it{uses}"
+
+
+def untold(situation: Situation) -> Iterator[str]:
+    """What a tick that was stopped may have written, while its kind cannot be read: the intent keeps it."""
+    intent = situation.ledger.intent
+    for entry in intent.entries if intent else ():
+        why = situation.live.why_unknown((entry.id.group_kind,))
+        yield f"{entry.id} may have been written by a tick that was stopped; told once it can be read: {why}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from agent.core.acts import Act, ActKind, with_act
 from agent.core.adoption import Adoptee, adoptable, adoptees, adoption, given_back
-from agent.core.handoff import Outcome
+from agent.core.intents import Outcome
 from agent.core.ledger import GenerationState, How
 from agent.core.model import ObjectId
 from agent.core.situation import Situation

@@ -14,7 +14,7 @@ from itertools import groupby
 
 from agent.core.carrying import guarded, intended
 from agent.core.fields import put
-from agent.core.handoff import Outcome, intend, record
+from agent.core.intents import Outcome, intend, record
 from agent.core.ledger import Entry, How, IntentKind, Ledger
 from agent.core.model import Body, LiveObject
 from agent.core.rules import MISSING

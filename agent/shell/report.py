@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from agent.core.handoff import Outcome
+from agent.core.intents import Outcome
 from agent.core.ledger import Ledger
 from agent.core.model import Severity
 from agent.core.steps import Plan

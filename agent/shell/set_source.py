@@ -106,5 +106,6 @@ class AbsentSource:
 
 def commits_needed(ledger: Ledger, commit: str) -> frozenset[str]:
     """The commits that must stay readable: what was written came from them, or one may go back to them."""
-    named = {source.commit for entry in ledger.entries.values() for source in entry.bases}
+    intended = ledger.intent.entries if ledger.intent else ()
+    named = {source.commit for entry in (*ledger.entries.values(), *intended) for source in entry.bases}
     return frozenset({commit, *named, *(g.revision for g in ledger.generations[-10:])})

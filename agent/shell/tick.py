@@ -14,13 +14,14 @@ from functools import reduce
 from agent.core.acts import pinned_to
 from agent.core.carrying import closed, next_steps, on_this_clock
 from agent.core.deadline import reverted
-from agent.core.handoff import Outcome, held, recovered, take_up, with_holds
+from agent.core.handoff import held, take_up, with_holds
 from agent.core.health import HealthRules
 from agent.core.hookjobs import placed, with_hooks_checked
+from agent.core.intents import Outcome, absorbed, recovered
 from agent.core.kinds import Kinds
 from agent.core.ledger import Ledger
 from agent.core.model import Desired, Live, Manifest, ObjectId
-from agent.core.neighbours import Neighbours, absorbed
+from agent.core.neighbours import Neighbours
 from agent.core.orders import Order, plan_in_order
 from agent.core.policy import Policy
 from agent.core.rebuilding import commits_of, members, rebuilt
@@ -164,8 +165,9 @@ class Syncer:
             state = State.HELD
         book.write(ledger)
         for former in look.former:
-            # All that it names stands in the set's own ledger, which has just been written.
-            self._tools.store.delete(former.set_name)
+            if former.intent is None:
+                # All that it names stands in the set's own ledger, which has just been written.
+                self._tools.store.delete(former.set_name)
         self._source.keep(commits_needed(ledger, look.desired.revision))
         return state
 
@@ -186,9 +188,8 @@ class Syncer:
             ledger = self._rebuilt(discovery, kinds)
         former = self._former()
         live = observer.look(desired, reduce(absorbed, former, ledger))
-        ledger = recovered(ledger, live, self._rules.manager)
-        for one in former:
-            ledger = absorbed(ledger, recovered(one, live, f"trapeze/{one.set_name}"))
+        former = tuple(recovered(one, live, f"trapeze/{one.set_name}") for one in former)
+        ledger = reduce(absorbed, former, recovered(ledger, live, self._rules.manager))
         ledger = on_this_clock(ledger, self._tools.clock())
         if not desired.is_refused:
             contents = self._contents(ledger, commit, kinds)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from agent.core.handoff import Outcome
+from agent.core.intents import Outcome
 from agent.core.ledger import Generation, GenerationState, Hold, Ledger
 from agent.core.model import Action, Category, FieldChange, Form, ObjectId
 from agent.core.render import (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.build import source_of, syncer_of, tools_of
-from agent.core.handoff import Outcome
+from agent.core.intents import Outcome
 from agent.core.kinds import KindInfo, Kinds
 from agent.core.model import Action, Body, LiveObject, ObjectId
 from agent.core.steps import Plan, Step, Verb

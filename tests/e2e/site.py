@@ -12,7 +12,7 @@ from git import Actor
 from git import Repo as GitRepo
 
 from agent.build import syncer_of, tools_of
-from agent.core.handoff import Outcome
+from agent.core.intents import Outcome
 from agent.core.ledger import Ledger
 from agent.core.model import Body, ObjectId
 from agent.core.orders import Order

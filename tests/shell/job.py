@@ -12,8 +12,8 @@ from typing import Any
 
 from agent.core import deciding
 from agent.core.acts import Act
-from agent.core.handoff import Outcome
 from agent.core.health import HealthRules
+from agent.core.intents import Outcome
 from agent.core.kinds import Kinds
 from agent.core.ledger import Entry, Ledger
 from agent.core.levers import binding_of

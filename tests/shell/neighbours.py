@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agent.core.handoff import Outcome
+from agent.core.intents import Outcome
 from agent.core.kinds import Kinds
 from agent.core.ledger import Ledger
 from agent.core.model import Body, Desired, GroupKind, ObjectId

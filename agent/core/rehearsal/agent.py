@@ -17,9 +17,9 @@ from agent.core.answering import (
     trust_answer,
 )
 from agent.core.carrying import guarded
-from agent.core.handoff import Outcome
 from agent.core.health import HealthRules
 from agent.core.hookjobs import placed
+from agent.core.intents import Outcome
 from agent.core.ledger import Entry, Ledger
 from agent.core.looking import api_versions, kinds_to_read, members_of, places_of, why_unserved
 from agent.core.model import Body, Desired, GroupKind, Live, LiveObject, ObjectId

@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from agent.core.carrying import closed, intended, next_steps
-from agent.core.handoff import Outcome, intend, record, recovered, take_up
+from agent.core.handoff import take_up
+from agent.core.intents import Outcome, intend, record, recovered
 from agent.core.ledger import Entry, IntentKind, Ledger
 from agent.core.model import Live
 from agent.core.redact import SECRETS

@@ -8,7 +8,7 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from agent.core.handoff import Outcome
+from agent.core.intents import Outcome
 from agent.core.render.rows import Row, rows, rows_written, waits_for_service
 from agent.core.render.text import HELD_STYLE, STYLES
 from agent.core.render.words import HELD_SIGN, PAST, SIGNS, clock, counted, printable
