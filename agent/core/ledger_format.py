@@ -38,6 +38,7 @@ DIGEST_LENGTH: Final = 24
 CHUNK_BYTES: Final = 64 * 1024
 """A chunk is split beyond this; a ConfigMap holds 1 MiB, and a change costs one chunk."""
 
+_WAY_OUT: Final = "restore its ConfigMaps, or delete them: then it is made anew from what the labels tell"
 _INLINE_BYTES: Final = 16 * 1024
 _HASH_BITS: Final = 256
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
@@ -87,7 +88,7 @@ def chunks_of(head: str) -> frozenset[str]:
             map(text_of, chain.from_iterable(section.get("chunks") or () for section in sections))
         )
     except TypeError as error:
-        raise LedgerError(f"the ledger's head names no chunks: {error}") from error
+        raise LedgerError(f"the ledger's head names no chunks: {error}; {_WAY_OUT}") from error
 
 
 def decode(set_name: str, head: str, chunks: Mapping[str, str]) -> Ledger:
@@ -98,7 +99,9 @@ def decode(set_name: str, head: str, chunks: Mapping[str, str]) -> Ledger:
     """
     read = _head(head)
     if read.get("set") != set_name:
-        raise LedgerError(f"the ledger of set {set_name} says that it belongs to set {read.get('set')}")
+        raise LedgerError(
+            f"the ledger of set {set_name} says that it belongs to set {read.get('set')}; {_WAY_OUT}"
+        )
     try:
         entries = [entry_of(item) for item in _items(read["entries"], chunks)]
         holds = dict(hold_of(item) for item in _items(read["holds"], chunks))
@@ -113,8 +116,7 @@ def decode(set_name: str, head: str, chunks: Mapping[str, str]) -> Ledger:
         )
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise LedgerError(
-            f"the ledger of set {set_name} is damaged ({type(error).__name__}: {error}); "
-            "restore its ConfigMaps, or delete them and adopt what is there"
+            f"the ledger of set {set_name} is damaged ({type(error).__name__}: {error}); {_WAY_OUT}"
         ) from error
 
 
@@ -122,7 +124,7 @@ def set_of(head: str) -> str:
     """The set whose head this is; raises ``LedgerError`` for a head that cannot be read."""
     name = _head(head).get("set")
     if not isinstance(name, str):
-        raise LedgerError("the ledger's head names no set")
+        raise LedgerError(f"the ledger's head names no set; {_WAY_OUT}")
     return name
 
 
@@ -135,10 +137,10 @@ def _head(head: str) -> Body:
     try:
         read = json.loads(head)
     except (RecursionError, ValueError) as error:
-        raise LedgerError(f"the ledger's head is no JSON: {error}") from error
+        raise LedgerError(f"the ledger's head is no JSON: {error}; {_WAY_OUT}") from error
     version = read.get("format") if isinstance(read, dict) else None
     if not isinstance(version, int) or version < 1:
-        raise LedgerError("the ledger's head names no format")
+        raise LedgerError(f"the ledger's head names no format; {_WAY_OUT}")
     if version > FORMAT:
         raise LedgerError(
             f"the ledger has format {version}, this version of Trapeze reads up to {FORMAT}; upgrade Trapeze"
@@ -196,7 +198,8 @@ def _section(parts: Iterable[list[str]], chunks: dict[str, str]) -> Body:
 def _map(value: Any) -> Body:
     """A part of the head that may be absent."""
     if value is not None and not isinstance(value, dict):
-        raise LedgerError(f"the ledger's head is damaged ({type(value).__name__} in the place of a map)")
+        what = f"{type(value).__name__} in the place of a map"
+        raise LedgerError(f"the ledger's head is damaged ({what}); {_WAY_OUT}")
     return value or {}
 
 

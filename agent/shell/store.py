@@ -140,19 +140,27 @@ class LedgerStore:
         return known
 
     def _read(self, set_name: str) -> _Stored:
-        """One LIST, so head and chunks are of one instant."""
+        """One LIST, so head and chunks are of one instant; what lost its label is asked for by its name."""
         selector = f"{LEDGER_LABEL}={digest_of(set_name)}"
         items = self._cluster.list(CONFIG_MAPS, self._namespace, selector).items
         objects = {
             name: LiveObject(self._id(name), item) for item in items if (name := item["metadata"]["name"])
         }
-        head = objects.pop(head_name(set_name), None)
+        name = head_name(set_name)
+        head = objects.pop(name, None) or self._named(name)
         chunks = {name.rpartition("-")[2]: chunk for name, chunk in objects.items()}
         if head is None:
             return _Stored("", "", Ledger(set_name), chunks)
         text = _text(head, _HEAD_KEY)
+        for digest in sorted(chunks_of(text) - chunks.keys()):
+            if chunk := self._named(f"{name}-{digest}"):
+                chunks[digest] = chunk
         texts = {digest: _text(chunks[digest], _CHUNK_KEY) for digest in chunks_of(text) if digest in chunks}
         return _Stored(head.resource_version, text, decode(set_name, text, texts), chunks)
+
+    def _named(self, name: str) -> LiveObject | None:
+        body = self._cluster.get(CONFIG_MAPS, self._id(name))
+        return LiveObject(self._id(name), body) if body else None
 
     def _put_chunk(self, set_name: str, text: str, token: str) -> LiveObject:
         """Create the chunk; one that is already there is taken up, unless it goes in this very moment."""

@@ -198,6 +198,23 @@ def test_an_altered_or_emptied_ledger_is_refused(cluster: KubeCluster, objects: 
         LedgerStore(cluster, OWN).load("shop")
 
 
+@pytest.mark.parametrize("count", [3, 5_000])
+def test_a_ledger_whose_labels_somebody_took_off_is_found_by_its_names_and_gets_them_back(
+    cluster: KubeCluster, objects: Objects, count: int
+) -> None:
+    LedgerStore(cluster, OWN).save(ledger(count), "")
+    labels = {
+        key: stored["metadata"].pop("labels") for key, stored in objects.stored.items() if len(key) == 3
+    }
+    store = LedgerStore(cluster, OWN)
+    read, token = store.load("shop")
+    assert read == ledger(count)
+    store.save(ledger(count + 1), token)
+    head = (OWN, "configmaps", "trapeze-shop")
+    assert objects.stored[head]["metadata"]["labels"] == labels[head]
+    assert LedgerStore(cluster, OWN).load("shop")[0] == ledger(count + 1)
+
+
 def test_names_of_sets_become_names_of_config_maps() -> None:
     assert head_name("shop") == "trapeze-shop"
     chunk_like = f"shop-{digest_of('x')}"
