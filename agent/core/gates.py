@@ -190,12 +190,14 @@ class Gates:
             return (self.serves(named), self.granted(named))
         if live is None or is_listed(key, self.situation.rules.allow_downtime):
             return ()
-        troubles = list(left_behind(self.situation, live, manifest.body))
-        if not troubles:
-            return ()
+        lost = dict(left_behind(self.situation, live, manifest.body))
         way_out = f"give it a new name in Git, or allow the gap by allow_downtime: [{key}]"
         wants = "no Service loses its pods by their new labels"
-        return (gate("selected", wants, (f"{trouble}; {way_out}" for trouble in troubles), wants),)
+        troubles = (
+            f"{why}; {f'{name} goes first' if name in self.leaving else way_out}"
+            for name, why in lost.items()
+        )
+        return (gate("selected", wants, troubles, wants),) if lost else ()
 
     def serving_pointers(self, body: Body) -> tuple[Pointer, ...]:
         """The pointers of an object that lead to Services."""

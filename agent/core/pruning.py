@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from agent.core.absence import APISERVICE, CRD
 from agent.core.backend import backend
@@ -21,6 +22,7 @@ from agent.core.model import GroupKind, LiveObject, ObjectId
 from agent.core.policy import PODS, Policy
 from agent.core.rbac import RBAC_GROUP
 from agent.core.references import pod_template, uses
+from agent.core.relabel import relabelling
 from agent.core.replacement.gating import carried
 from agent.core.replacement.orphans import is_orphan
 from agent.core.sharing import claim, wanted_of
@@ -50,7 +52,7 @@ class Pruning:
         own += spared(self.gates.situation, live, self.gates.leaving)
         if self.gates.situation.policy.unblocks(live.body) or is_dead_webhook(self.gates.situation, live):
             return (self.gates.complete(), *own)
-        gates = [*self.gates.taking, *own, self.unreferenced(live)]
+        gates = [*self._taking(live), *own, self.unreferenced(live)]
         if pod_template(live.body, self.gates.situation.policy) is not None:
             gates.append(let_go(self.gates))
         if live.body.get("subjects"):
@@ -64,6 +66,19 @@ class Pruning:
         if live.id.group_kind == APISERVICE:
             gates.append(self.without_members(live))
         return tuple(gates)
+
+    def _taking(self, live: LiveObject) -> tuple[Gate, ...]:
+        """What all removals wait for, but for what waits itself until this one, or what it names, is gone."""
+        if not self._relabelling:
+            return self.gates.taking
+        services = {live.id, *self.gates.situation.live_graph.used_by(live.id)}
+        first = {key for service in services for key in self._relabelling.get(service, ())}
+        left = {key: step for key, step in self.gates.pending.items() if key not in first}
+        return replace(self.gates, pending=left).taking
+
+    @cached_property
+    def _relabelling(self) -> Mapping[ObjectId, frozenset[ObjectId]]:
+        return relabelling(self.gates.situation, self.gates.pending)
 
     def going(self, live: LiveObject) -> Gate:
         """A delete was accepted; it ends when every finalizer is gone."""

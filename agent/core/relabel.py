@@ -8,12 +8,12 @@ selects by them, the rollout waits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from agent.core.facet import Facet, FacetKind
 from agent.core.fields import put
-from agent.core.model import Body, Category, Form, LiveObject, path_text
+from agent.core.model import Body, Category, Form, LiveObject, ObjectId, path_text
 from agent.core.policy import PODS, id_of
 from agent.core.situation import Situation
 from agent.core.steps import Step, Verb
@@ -64,8 +64,8 @@ def common_selector(situation: Situation, old: Target, new: Target) -> dict[str,
     return common
 
 
-def left_behind(situation: Situation, live: LiveObject, desired: Body) -> Iterator[str]:
-    """Live Services that would lose all their pods by the new labels of this workload, in words."""
+def left_behind(situation: Situation, live: LiveObject, desired: Body) -> Iterator[tuple[ObjectId, str]]:
+    """Live Services that would lose all their pods by the new labels of this workload, and why in words."""
     before = labels_of_template(situation.policy, live.body)
     after = labels_of_template(situation.policy, desired)
     for service in situation.live.of_kind("", "Service"):
@@ -76,7 +76,21 @@ def left_behind(situation: Situation, live: LiveObject, desired: Body) -> Iterat
         others = situation.workloads.selected(live.id.namespace, selector)
         if all(other.id == live.id for other in others):
             lost = sorted(set(selector.items()) - set(after.items()))
-            yield f"{service.id} selects its pods by {', '.join(f'{key}={value}' for key, value in lost)}"
+            labels = ", ".join(f"{key}={value}" for key, value in lost)
+            yield service.id, f"{service.id} selects its pods by {labels}"
+
+
+def relabelling(situation: Situation, pending: Iterable[ObjectId]) -> Mapping[ObjectId, frozenset[ObjectId]]:
+    """By Service, those of ``pending`` whose new labels would take its pods from it.
+
+    Where Git drops a Service together with the labels that it selects by, the Service goes first.
+    """
+    found: dict[ObjectId, set[ObjectId]] = {}
+    for key in pending:
+        live, manifest = situation.live.get(key), situation.desired.manifests.get(key)
+        for service, _ in left_behind(situation, live, manifest.body) if live and manifest else ():
+            found.setdefault(service, set()).add(key)
+    return {service: frozenset(keys) for service, keys in found.items()}
 
 
 def _wanted(situation: Situation) -> Iterator[Body]:

@@ -62,7 +62,8 @@ def beside(gates: Gates, manifest: Manifest) -> tuple[Gate, ...]:
     for orphan in of_entry(situation, manifest.id):
         if adopts(situation.policy, manifest, orphan):
             wants = "no Service loses its pods by their new labels"
-            out.append(gate("selected", wants, left_behind(situation, orphan, manifest.body), wants))
+            lost = (why for _, why in left_behind(situation, orphan, manifest.body))
+            out.append(gate("selected", wants, lost, wants))
     return tuple(out)
 
 
