@@ -17,8 +17,9 @@ from agent.core.backend import backend
 from agent.core.classify import Facet, FacetKind, facets
 from agent.core.diff import two_way
 from agent.core.fields import find, put
+from agent.core.kind_policy import KindPolicy
 from agent.core.model import Body, FieldPath, Form, Manifest, ObjectId
-from agent.core.policy import KindPolicy, Policy
+from agent.core.policy import Policy
 from agent.core.rules import MISSING
 from agent.core.situation import Situation
 from agent.core.steps import Gate, GateState, Step, Verb

@@ -15,10 +15,11 @@ from deepdiff import DeepDiff
 
 from agent.core.claims import AllClaims, Claims, owned_by
 from agent.core.fields import get, rule_at
+from agent.core.kind_policy import KindPolicy
 from agent.core.model import ABSENT, Body, FieldChange, FieldPath, LiveObject, Manifest, Reason, path_text
 from agent.core.normalize import ORDER, Tree, comparable, freeze, is_default, thaw
 from agent.core.paths import covers
-from agent.core.policy import KindPolicy, Policy, group_kind_of
+from agent.core.policy import Policy, group_kind_of
 from agent.core.predecessors import applied_by, last_applied
 from agent.core.rules import MISSING, Rule
 

@@ -7,8 +7,9 @@ from enum import Enum
 from typing import Any
 
 from agent.core.fields import find, get
+from agent.core.kind_policy import KindPolicy
 from agent.core.model import Body, Category, FieldChange, FieldPath
-from agent.core.policy import KindPolicy, Policy, id_of
+from agent.core.policy import Policy, id_of
 from agent.core.tables import Placed, PointerRow, SharedRow
 from agent.core.targets import Target
 

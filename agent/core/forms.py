@@ -12,10 +12,11 @@ from typing import Any, Final
 from agent.core import unions
 from agent.core.facet import Facet, FacetKind
 from agent.core.fields import find, get, put, rule_at
+from agent.core.kind_policy import KindPolicy
 from agent.core.model import ABSENT, Body, FieldPath
 from agent.core.normalize import ORDER
 from agent.core.paths import covers
-from agent.core.policy import KindPolicy, Policy, group_kind_of
+from agent.core.policy import Policy, group_kind_of
 from agent.core.rules import MISSING
 from agent.core.tables import SharedRow
 

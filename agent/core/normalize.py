@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from agent.core.fields import find, get, item_parts, put
+from agent.core.kind_policy import KindPolicy
 from agent.core.model import COMMIT_ANNOTATION, GENERATION_LABEL, SET_LABEL, Body, FieldPath, PathPart
-from agent.core.policy import KindPolicy, Policy, group_kind_of
+from agent.core.policy import Policy, group_kind_of
 from agent.core.quantity import canonical
 from agent.core.rules import MISSING, Rule
 

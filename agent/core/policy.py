@@ -17,14 +17,14 @@ import cel
 from pydantic import ValidationError
 
 from agent.core import tables
+from agent.core.kind_policy import KindPolicy
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.paths import Pattern, parse_pattern
-from agent.core.rules import Rule, compile_rules
+from agent.core.rules import compile_rules
 from agent.core.schemas import Schema
 from agent.core.table_errors import in_words
-from agent.core.table_replacements import ReplacementRow
 from agent.core.table_row import Row
-from agent.core.tables import PassingRow, Placed, RowT, UnblockingRow
+from agent.core.tables import PassingRow, Placed, RowT, SharedRow, UnblockingRow
 from agent.errors import ConfigError
 
 T = TypeVar("T")
@@ -68,27 +68,6 @@ def _at(kind: GroupKind, rows: Iterable[Row]) -> Pattern | None:
 
 
 @dataclass(frozen=True)
-class KindPolicy:
-    """All that the tables say of one kind."""
-
-    rules: Rule
-    pod_template: Pattern | None
-    ignored_when: tuple[Placed[tables.IgnoredRow], ...]
-    folds: tuple[Placed[tables.FoldRow], ...]
-    pointers: tuple[Placed[tables.PointerRow], ...]
-    shared: tuple[Placed[tables.SharedRow], ...]
-    parts: tuple[Placed[tables.PartRow], ...]
-    content: tuple[Placed[Row], ...]
-    sole: tuple[Placed[tables.SoleRow], ...]
-    shapes: tuple[Placed[tables.ShapeRow], ...]
-    capacity: tuple[Placed[tables.CapacityRow], ...]
-    immutable: tuple[Placed[tables.ImmutableRow], ...]
-    downtime: tuple[Placed[tables.DowntimeRow], ...]
-    replacements: tuple[Placed[ReplacementRow], ...]
-    references: tuple[Placed[tables.ReferenceRow], ...]
-
-
-@dataclass(frozen=True)
 class Policy:
     """The merged tables; build it with ``Policy.parse``."""
 
@@ -120,6 +99,15 @@ class Policy:
     def with_schemas(self, schemas: Mapping[GroupKind, Schema]) -> Policy:
         """The same with what schemas say of their kinds, over what the tables say of lists."""
         return replace(self, schemas={**self.schemas, **schemas}, _by_kind={}) if schemas else self
+
+    def with_shared(self, rows: tuple[SharedRow, ...]) -> Policy:
+        """The same with more shared lists, over those that the tables name."""
+        if not rows:
+            return self
+        more = self.tables.model_copy(update={"shared": (*self.tables.shared, *rows)})
+        touched = {row.kind[0] for row in rows}
+        kept = {kind: known for kind, known in self._by_kind.items() if str(kind) not in touched}
+        return replace(self, tables=more, _by_kind=kept)
 
     def recalled(self, what: str, body: Body, work: Callable[[Body, Policy], T]) -> T:
         """What ``work`` makes of a body by these tables: done once where ``known`` keeps it, else anew."""

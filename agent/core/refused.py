@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from agent.core.fields import find
+from agent.core.gathering import gathering
 from agent.core.kinds import CRD
 from agent.core.model import Body, Desired, Finding, Manifest, ObjectId, path_text
 from agent.core.normalize import duplicates
@@ -19,7 +20,8 @@ def checked(situation: Situation) -> Situation:
     """The situation with a finding for each desired object that would be refused; such objects have no steps.
 
     A source with findings is incomplete: nothing is taken away because of it. The policy knows the schemas
-    of the kinds that the cluster defines, and of those that the set itself brings.
+    of the kinds that the cluster defines, and of those that the set itself brings, and the labels that roles
+    gather by.
     """
     manifests = situation.desired.manifests
     bodies = [obj.body for obj in situation.live.of_kind(*CRD)]
@@ -29,6 +31,7 @@ def checked(situation: Situation) -> Situation:
     )
     situation = replace(situation, policy=situation.policy.with_schemas(schemas)) if schemas else situation
     situation = _without_misshapen(situation)
+    situation = replace(situation, policy=situation.policy.with_shared(gathering(situation)))
     twice_named = dict(_refused(situation.desired, situation.policy))
     refused = {**situation.refused, **twice_named}
     if not twice_named:

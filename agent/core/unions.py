@@ -39,8 +39,11 @@ def compare(row: SharedRow, rule: Rule, wanted: Any, live: Any, bases: Sequence[
     has = {_name(row, rule, entry): entry for entry in _entries(row, live)}
     known = {_name(row, rule, entry) for base in bases for entry in _entries(row, base)}
     gone = {name: entry for name, entry in has.items() if name not in named}
+    # A map has one value for a key: the new one comes when the old one may go.
+    taken = {entry[0] for entry in gone.values()} if row.entries == "pairs" else set()
+    new = [entry for name, entry in named.items() if name not in has]
     return Union(
-        added=tuple(entry for name, entry in named.items() if name not in has),
+        added=tuple(entry for entry in new if not taken or entry[0] not in taken),
         removed=tuple(entry for name, entry in gone.items() if name in known),
         foreign=tuple(entry for name, entry in gone.items() if name not in known),
     )

@@ -71,3 +71,30 @@ def test_rules_that_another_role_gathers_stay_for_those_who_are_bound_to_that_on
     old = (*BOTH, server("old", knobs=SLOW), GATHERS, part("pods", "secrets"))
     written = Judged(old, (*BOTH, server("new", knobs=SLOW), GATHERS, *left)).run()
     assert {"narrow ClusterRole part", "delete ClusterRole part"} & set(written)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [{"labels": ""}, {"labels": "goes-into: others"}, {"labels": "goes-into: others, plain: more"}],
+    ids=["dropped", "changed", "changed beside another"],
+)
+def test_a_label_that_a_role_is_gathered_by_goes_when_nobody_has_its_rules_from_there(
+    labels: dict[str, str],
+) -> None:
+    new = part("pods").replace("labels: {goes-into: gathers}", f"labels: {{{labels['labels']}}}")
+    old = (*BOTH, server("old", knobs=SLOW), GATHERS, part("pods"))
+    written = Judged(old, (*BOTH, server("new", knobs=SLOW), GATHERS, new)).run()
+    assert written.index("delete Deployment old/api") < written.index("narrow ClusterRole part")
+
+
+def test_a_role_gathers_by_both_selectors_until_nobody_of_the_old_release_has_rights_from_it() -> None:
+    more = part("pods").replace("name: part", "name: more").replace("goes-into: gathers", "goes-to: gathers")
+    again = GATHERS.replace("goes-into: gathers", "goes-to: gathers")
+    old = (*BOTH, server("old", knobs=SLOW), GATHERS, part("secrets"), more)
+    judged = Judged(old, (*BOTH, server("new", knobs=SLOW), again, part("secrets"), more))
+    written = judged.run()
+    assert written.index("delete Deployment old/api") < written.index("narrow ClusterRole gathers")
+    live = judged.job.get("ClusterRole.rbac.authorization.k8s.io", "gathers")
+    assert live is not None
+    assert live["aggregationRule"] == {"clusterRoleSelectors": [{"matchLabels": {"goes-to": "gathers"}}]}
+    assert [rule["resources"] for rule in live["rules"]] == [["pods"]]
