@@ -17,7 +17,7 @@ from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
 from agent.core.evidence import ending, missing, unready
 from agent.core.external import external_name, named_service
 from agent.core.few import SHOWN, few
-from agent.core.idle import old_pods_using, users_of_role, users_of_subject
+from agent.core.idle import old_pods_served, old_pods_using, users_of_role, users_of_subject
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.policy import group_kind
 from agent.core.references import pod_template
@@ -270,6 +270,7 @@ class Gates:
             yield from users_of_subject(self.situation, subject, key.namespace)
         if facet.kind is FacetKind.UNION and not subjects:
             yield from users_of_role(self.situation, key)
+            yield from old_pods_served(self.situation, key, facet.removed)
         if facet.kind is FacetKind.PART:
             yield from old_pods_using(self.situation, key)
 

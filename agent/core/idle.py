@@ -6,12 +6,14 @@ Asked of pods, not of workloads: a Deployment's counts leave out pods that are t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from agent.core.hints import hint_of
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
+from agent.core.policy import PODS
 from agent.core.references import Reference, pod_template, uses
+from agent.core.simulation.selectors import selects
 from agent.core.situation import Situation
 from agent.core.targets import Target
 from agent.core.workloads import service_account_of
@@ -133,6 +135,47 @@ def old_pods_using(situation: Situation, object_id: ObjectId) -> Iterator[str]:
         names = any(reference.target == object_id for reference in uses(pod.body, situation.policy))
         if names and not is_desired_pod(situation, pod):
             yield f"pod {pod.id.name}"
+
+
+def old_pods_served(situation: Situation, holder: ObjectId, removed: Iterable[object]) -> Iterator[str]:
+    """Running pods not of the desired generation that a holder serves by their labels.
+
+    Those that it selects, and those that an entry names that is taken away (a peer of a NetworkPolicy).
+    """
+    obj = situation.live.get(holder)
+    targets = [ref.target for ref in uses(obj.body, situation.policy) if ref.grants] if obj else []
+    meant = [target for target in targets if isinstance(target, Target) and target.kind == PODS]
+    if not meant:
+        return
+    peers = [peer for entry in removed for peer in _peers(entry)]
+    for pod in situation.workloads.running:
+        if is_desired_pod(situation, pod):
+            continue
+        is_selected = any(target.takes(pod.id.namespace, pod.labels) for target in meant)
+        if is_selected or any(_is_meant(situation, peer, pod, holder.namespace) for peer in peers):
+            yield _pod_text(pod)
+
+
+def _peers(part: object) -> Iterator[Body]:
+    """Every part of an entry that means pods by their labels."""
+    if isinstance(part, dict):
+        if {"podSelector", "namespaceSelector"} & part.keys():
+            yield part
+        for value in part.values():
+            yield from _peers(value)
+    elif isinstance(part, list):
+        for item in part:
+            yield from _peers(item)
+
+
+def _is_meant(situation: Situation, peer: Body, pod: LiveObject, namespace: str) -> bool:
+    spaces = peer.get("namespaceSelector")
+    if spaces is None and pod.id.namespace != namespace:
+        return False
+    space = situation.live.get(ObjectId("", "Namespace", "", pod.id.namespace))
+    if spaces is not None and not selects(spaces, space.labels if space else {}):
+        return False
+    return selects(peer.get("podSelector") or {}, pod.labels)
 
 
 def users_by_name(situation: Situation, object_id: ObjectId) -> Iterator[str]:

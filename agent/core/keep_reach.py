@@ -13,12 +13,11 @@ from ipaddress import ip_address, ip_network
 from typing import Any, Final, NamedTuple
 
 from agent.core.invariant import Invariant, Judgement
-from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.model import Body, ObjectId
+from agent.core.network import NETWORK_POLICY, selecting
 from agent.core.simulation.selectors import selects
 from agent.core.states import NAMESPACE, POD, Move, State
 from agent.core.uses import runs, template_of
-
-NETWORK_POLICY: Final = GroupKind("networking.k8s.io", "NetworkPolicy")
 
 _DIRECTIONS: Final = {"Ingress": ("ingress", "from"), "Egress": ("egress", "to")}
 _EVERYBODY: Final = "everybody"
@@ -123,14 +122,7 @@ def _policies(state: State) -> Iterator[tuple[ObjectId, Body]]:
 
 def _permits(pod: ObjectId, direction: str, policies: list[Body], state: State) -> frozenset[Permit] | None:
     """What policies allow the pod in a direction; None where none selects it, so that all is allowed."""
-    labels = _labels(pod, state)
-    meant = [
-        policy
-        for policy in policies
-        if policy["metadata"].get("namespace") == pod.namespace
-        and direction in _types(policy.get("spec") or {})
-        and selects((policy.get("spec") or {}).get("podSelector") or {}, labels)
-    ]
+    meant = selecting(policies, state.get(pod) or {"metadata": {}}, direction)
     return frozenset(permit for policy in meant for permit in _of(policy, direction)) if meant else None
 
 
@@ -145,10 +137,6 @@ def _of(policy: Body, direction: str) -> Iterator[Permit]:
         for peer in rule.get(peers) or ("",):
             for port in rule.get("ports") or ("",):
                 yield Permit(namespace, _text(peer), _text(port))
-
-
-def _types(spec: Body) -> tuple[str, ...]:
-    return tuple(spec.get("policyTypes") or (("Ingress", "Egress") if spec.get("egress") else ("Ingress",)))
 
 
 def _is_given(way: Way, state: State) -> bool:

@@ -15,11 +15,13 @@ from typing import Final, NamedTuple
 
 from agent.core.invariant import Court, Invariant
 from agent.core.keep_backends import StrangersStayOut, TrustStays
+from agent.core.keep_entry import PodsCanBeEntered
 from agent.core.keep_objects import DataStays, ForeignObjectsStay, PodsKeepWhatTheyUse
 from agent.core.keep_paths import PathsServe, PointersWaitForEndpoints
-from agent.core.keep_reach import NETWORK_POLICY, PodsKeepTheirReach
+from agent.core.keep_reach import PodsKeepTheirReach
 from agent.core.keep_rights import CallersKeepTheirRights, PodsKeepTheirRights
 from agent.core.model import Body, GroupKind, ObjectId
+from agent.core.network import NETWORK_POLICY
 from agent.core.rbac import RBAC_GROUP
 from agent.core.serving import CRD, Path, Routes
 from agent.core.states import NAMESPACE, POD, SERVICE, SLICE, Event, State
@@ -34,6 +36,7 @@ INVARIANTS: Final[tuple[type[Invariant], ...]] = (
     CallersKeepTheirRights,
     PodsKeepWhatTheyUse,
     PodsKeepTheirReach,
+    PodsCanBeEntered,
     ForeignObjectsStay,
     DataStays,
 )
