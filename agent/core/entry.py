@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agent.core.few import few
-from agent.core.idle import is_desired_pod
+from agent.core.idle import is_desired_pod, is_old_pod
 from agent.core.model import Body, GroupKind, ObjectId
 from agent.core.network import NETWORK_POLICY, Door, doors, is_shut, selecting
 from agent.core.policy import PODS, id_of
@@ -23,6 +23,8 @@ from agent.core.steps import Gate, GateState, Step, Verb
 _SERVICE = GroupKind("", "Service")
 _SLICE = GroupKind("discovery.k8s.io", "EndpointSlice")
 _SLICE_OF = "kubernetes.io/service-name"
+
+_LATE = (Verb.NARROW, Verb.DELETE, Verb.ABANDON)
 
 Policies = Mapping[ObjectId, Body]
 
@@ -35,11 +37,11 @@ def entry(situation: Situation, step: Step) -> tuple[Gate, ...]:
     unknown = situation.live.why_unknown((NETWORK_POLICY, _SERVICE, _SLICE, PODS))
     if unknown:
         return (Gate("entry", wants, GateState.UNKNOWN, unknown),)
-    network = _Network(situation, step.id.namespace)
+    network = _Network(situation, step.id.namespace, is_late=step.verb in _LATE)
     if step.verb is Verb.CUTOVER and (lost := list(network.let_go(step))):
         reason = (
-            f"{few(lost)} of the old generation would lose what it lets in; give the policy of the new pods a name "
-            f"of its own, or allow it by allow_downtime: [{step.id}]"
+            f"{few(lost)} would lose what it lets in; give the policy of the new pods "
+            f"a name of its own, or allow it by allow_downtime: [{step.id}]"
         )
         if not is_listed(step.id, situation.rules.allow_downtime):
             return (Gate("approved", "the downtime is allowed", GateState.HELD, reason),)
@@ -65,6 +67,8 @@ class _Network:
 
     situation: Situation
     namespace: str
+    is_late: bool
+    """For what comes once old pods have gone: these are waited for by other gates, and have no doors here."""
 
     @cached_property
     def now(self) -> Policies:
@@ -126,7 +130,7 @@ class _Network:
             order.append(following)
 
     def let_go(self, step: Step) -> Iterator[str]:
-        """Old pods that a policy lets somebody in to, that it selects no more, and that others isolate."""
+        """Pods of no new template that it lets somebody in to, selects no more, and others isolate."""
         live, after = self.now.get(step.id), _with(self.now, step.id, step.body)
         if live is None:
             return
@@ -145,8 +149,9 @@ class _Network:
             service = ObjectId(*_SERVICE, piece.id.namespace, piece.labels.get(_SLICE_OF, ""))
             for door in doors(service, (piece.body,)) if piece.id.namespace == self.namespace else ():
                 pod = self.situation.live.get(door.pod)
-                if pod is not None and not pod.is_deleting:
-                    yield door, pod.body
+                if pod is None or pod.is_deleting or (self.is_late and is_old_pod(self.situation, pod)):
+                    continue
+                yield door, pod.body
 
     def _wanted_doors(self) -> Iterator[tuple[Door, Body]]:
         """Doors of pods that are still to come, where the release itself lets somebody in."""

@@ -61,6 +61,13 @@ def _leaving_pods(situation: Situation) -> Iterator[str]:
             yield _pod_text(pod)
 
 
+def is_old_pod(situation: Situation, pod: LiveObject) -> bool:
+    """Whether the pod is of a generation of the set that goes, or ends anyway: it will be gone by itself."""
+    root = situation.workloads.root(pod)
+    is_own = root.id in situation.ledger.entries or _has_lost_its_workload(situation, root)
+    return (pod.is_deleting or is_own) and not is_desired_pod(situation, pod)
+
+
 def _has_lost_its_workload(situation: Situation, root: LiveObject) -> bool:
     """Whether the top of a chain names a workload that is gone: garbage collection is on its way."""
     return any(
@@ -138,9 +145,9 @@ def old_pods_using(situation: Situation, object_id: ObjectId) -> Iterator[str]:
 
 
 def old_pods_served(situation: Situation, holder: ObjectId, removed: Iterable[object]) -> Iterator[str]:
-    """Running pods not of the desired generation that a holder serves by their labels.
+    """Pods of the set's old generations that still run and that a holder serves by their labels.
 
-    Those that it selects, and those that an entry names that is taken away (a peer of a NetworkPolicy).
+    Those that it selects, and those that something names which is taken away (a peer of a NetworkPolicy).
     """
     obj = situation.live.get(holder)
     targets = [ref.target for ref in uses(obj.body, situation.policy) if ref.grants] if obj else []
@@ -149,7 +156,7 @@ def old_pods_served(situation: Situation, holder: ObjectId, removed: Iterable[ob
         return
     peers = [peer for entry in removed for peer in _peers(entry)]
     for pod in situation.workloads.running:
-        if is_desired_pod(situation, pod):
+        if not is_old_pod(situation, pod):
             continue
         is_selected = any(target.takes(pod.id.namespace, pod.labels) for target in meant)
         if is_selected or any(_is_meant(situation, peer, pod, holder.namespace) for peer in peers):

@@ -12,6 +12,7 @@ from agent.core.customs import let_go
 from agent.core.gates import Gates, gate
 from agent.core.health import health
 from agent.core.idle import (
+    old_pods_served,
     services_selecting,
     still_named,
     users_by_name,
@@ -122,7 +123,9 @@ class Pruning:
         wants = "nothing live uses it"
         if unknown:
             return Gate("unreferenced", wants, GateState.UNKNOWN, unknown)
-        users = [*users_by_name(situation, live.id), *self._services(live)]
+        let_in = [live.body.get("spec")]
+        served = old_pods_served(situation, live.id, let_in)
+        users = [*users_by_name(situation, live.id), *self._services(live), *served]
         return gate("unreferenced", wants, (f"used by {user}" for user in users), wants)
 
     def _services(self, live: LiveObject) -> Iterator[str]:
