@@ -29,7 +29,9 @@ SetArgument = Annotated[str, typer.Argument(metavar="[SET]", help="A set of the 
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How the result is printed.")]
 OrderOption = Annotated[
     Order,
-    typer.Option(help="gated; naive: apply, then prune, without gates; helm, flux: in theirs, to compare."),
+    typer.Option(
+        help="gated; naive: apply, then prune, without gates; kubectl, helm, flux: in theirs, to compare."
+    ),
 ]
 RehearseOption = Annotated[
     bool, typer.Option("--rehearse", help="Rehearse the upgrade in a model too; 3 if it is not safe.")

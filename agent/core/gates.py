@@ -17,7 +17,7 @@ from agent.core.classify import Facet, FacetKind, Pointer, Target, pointers_of
 from agent.core.evidence import ending, missing, unready
 from agent.core.external import external_name, named_service
 from agent.core.few import SHOWN, few
-from agent.core.idle import old_pods_served, old_pods_using, users_of_role, users_of_subject
+from agent.core.idle import idle_wants, old_pods_served, old_pods_using, users_of_role, users_of_subject
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.policy import group_kind
 from agent.core.references import pod_template
@@ -243,7 +243,7 @@ class Gates:
 
     def idle(self, key: ObjectId, facets: tuple[Facet, ...]) -> Gate:
         """Nothing in service uses what the facets take away."""
-        wants = self._idle_wants(facets)
+        wants = idle_wants(facets)
         users = (user for facet in facets for user in self._users_of_facet(key, facet))
         return self.unused(key, wants, users)
 
@@ -254,15 +254,6 @@ class Gates:
         if unknown:
             return Gate("idle", wants, GateState.UNKNOWN, unknown)
         return gate("idle", wants, self.traced(users), wants)
-
-    def _idle_wants(self, facets: tuple[Facet, ...]) -> str:
-        entries = [entry for facet in facets for entry in facet.removed if isinstance(entry, dict)]
-        names = [
-            f"{e.get('namespace', '')}/{e['name']}" for e in entries if e.get("kind") == "ServiceAccount"
-        ]
-        if not names:
-            return "nothing of the old generation uses what is taken away"
-        return f"no pod of the old generation runs as {', '.join(names[:SHOWN])}"
 
     def _users_of_facet(self, key: ObjectId, facet: Facet) -> Iterator[str]:
         subjects = [e for e in facet.removed if isinstance(e, dict) and {"kind", "name"} <= e.keys()]

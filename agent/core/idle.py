@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from agent.core.facet import Facet
+from agent.core.few import SHOWN
 from agent.core.hints import hint_of
 from agent.core.model import Body, GroupKind, LiveObject, ObjectId
 from agent.core.policy import PODS
@@ -21,6 +23,15 @@ from agent.core.workloads import service_account_of
 _ACCOUNT: Final = "system:serviceaccount:"
 _ACCOUNTS_OF: Final = "system:serviceaccounts:"
 _EVERY_POD: Final = ("system:serviceaccounts", "system:authenticated")
+
+
+def idle_wants(facets: Iterable[Facet]) -> str:
+    """What a step waits for that takes these facets away, in words."""
+    entries = [entry for facet in facets for entry in facet.removed if isinstance(entry, dict)]
+    names = [f"{e.get('namespace', '')}/{e['name']}" for e in entries if e.get("kind") == "ServiceAccount"]
+    if not names:
+        return "nothing of the old generation uses what is taken away"
+    return f"no pod of the old generation runs as {', '.join(names[:SHOWN])}"
 
 
 def users_of_account(situation: Situation, namespace: str, name: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from agent.core.health import health
 from agent.core.model import Form, ObjectId
 from agent.core.plan import Maker, make_plan
+from agent.core.pruning import NAMESPACE
 from agent.core.situation import Situation
 from agent.core.steps import Gate, GateState, Plan, Step, Verb
 from agent.core.table_tools import Stage, ToolRow
@@ -27,6 +28,7 @@ class Order(Enum):
 
     GATED = "gated"
     NAIVE = "naive"
+    KUBECTL = "kubectl"
     HELM = "helm"
     FLUX = "flux"
 
@@ -34,8 +36,11 @@ class Order(Enum):
 def plan_in_order(situation: Situation, order: Order) -> Plan:
     """The same changes in this order.
 
-    ``naive`` is what ``kubectl apply`` and then ``kubectl delete`` do: every object at once in its final
-    form, then every delete, without a gate.
+    ``naive`` is apply-then-prune by kinds: every object at once in its final form, what is used before what
+    uses it, then every delete the other way round, without a gate. ``kubectl`` is what ``kubectl apply`` of
+    the namespaces, then of all files, and then ``kubectl delete`` do, which know no order of kinds: one
+    request after another, file by file
+    (https://kubernetes.io/docs/reference/kubectl/generated/kubectl_apply/).
     """
     plan = make_plan(situation)
     if order is Order.GATED or situation.desired.is_refused:
@@ -50,6 +55,10 @@ def plan_in_order(situation: Situation, order: Order) -> Plan:
         applied.sort(key=lambda step: (rank(step.id.group_kind), step.id))
         deleted.sort(key=lambda step: (-rank(step.id.group_kind), step.id))
         return replace(plan, steps=(*applied, *deleted), handover=())
+    if order is Order.KUBECTL:
+        applied.sort(key=lambda step: (step.id.group_kind != NAMESPACE, _where(situation, step)))
+        deleted.sort(key=lambda step: _where(situation, step))
+        return replace(plan, steps=tuple(_one_by_one((*applied, *deleted))), handover=())
     (tool,) = (row for row in situation.policy.tables.tools if row.name == order.value)
     return replace(plan, steps=tuple(_as_tool(situation, tool, applied, deleted)), handover=())
 
@@ -77,11 +86,14 @@ def _as_tool(
 
 def _within(situation: Situation, tool: ToolRow, step: Step) -> tuple[Any, ...]:
     """The place of a step among those of its kind."""
+    return ("", 0, step.id) if tool.within == "named" else _where(situation, step)
+
+
+def _where(situation: Situation, step: Step) -> tuple[str, int, ObjectId]:
+    """The place of a step's object in the files: of those that it is written from, else was last."""
     entry = situation.ledger.entries.get(step.id)
     bases = step.bases or (entry.bases if entry else ())
-    if tool.within == "named" or not bases:
-        return "", 0, step.id
-    return bases[-1].file, bases[-1].document, step.id
+    return (bases[-1].file, bases[-1].document, step.id) if bases else ("", 0, step.id)
 
 
 def _one_by_one(steps: Iterable[Step]) -> Iterator[Step]:

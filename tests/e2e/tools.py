@@ -77,7 +77,7 @@ class Flux(_Applier):
 
 
 PROGRAMS: Final = {"kubectl": APPLIERS, "helm-3": HELM_3, "helm-4": HELM_4, "flux": APPLIERS}
-ORDERS: Final = {"kubectl": Order.NAIVE, "helm-3": Order.HELM, "helm-4": Order.HELM, "flux": Order.FLUX}
+ORDERS: Final = {"kubectl": Order.KUBECTL, "helm-3": Order.HELM, "helm-4": Order.HELM, "flux": Order.FLUX}
 
 
 def tool(name: str, cluster: Cluster, folder: Path) -> Tool:

@@ -45,6 +45,21 @@ def test_helm_writes_by_its_list_of_kinds() -> None:
     ]
 
 
+def test_kubectl_writes_the_namespaces_and_then_file_by_file() -> None:
+    assert written(Order.KUBECTL, CRD, BOOK, CONFIG % "red", binding("shelf"), namespace("shelf")) == [
+        "Namespace shelf",
+        "CustomResourceDefinition books.library.example",
+        "Book.library.example shelf/dune",
+        "ConfigMap default/settings",
+        "ClusterRoleBinding api-storage",
+    ]
+    job = Job(allow=frozenset({"Namespace"}))
+    job.release(namespace("zoo"), binding("zoo"), CONFIG % "red")
+    job.run()
+    job.release(CONFIG % "red")
+    assert job.run(order=Order.KUBECTL) == ["delete Namespace zoo", "delete ClusterRoleBinding api-storage"]
+
+
 @pytest.mark.parametrize(("order", "first"), [(Order.HELM, "zoo"), (Order.FLUX, "arc")])
 def test_within_a_kind_helm_goes_by_the_files_and_flux_by_the_names(order: Order, first: str) -> None:
     places = written(order, namespace("zoo"), namespace("arc"))
