@@ -39,7 +39,7 @@ from agent.core.sequence import in_order
 from agent.core.sharing import awaited, claim, is_adopted, is_shared, left
 from agent.core.situation import Situation
 from agent.core.spared import foreign_owner, strays, untold
-from agent.core.steps import Gate, NamespaceContents, Plan, Question, Step, Verb
+from agent.core.steps import Gate, GateState, NamespaceContents, Plan, Question, Step, Verb
 from agent.core.storage import migrating, unstored
 from agent.core.strangers import notes
 from agent.core.timing import timed
@@ -104,7 +104,7 @@ class Maker:
             questions=questions,
             requests={d.question: d.request for d in drafts if d.question},
             warnings=tuple(self._warnings()),
-            handover=self.gates.handover,
+            handover=(*self.gates.handover, *self._unseen()),
             gone=self.gone,
             late=passed(self.situation),
             given_up=gives_up(self.situation),
@@ -174,6 +174,16 @@ class Maker:
             and is_readable(self.situation, key.group_kind)
             and not of_entry(self.situation, key)
         )
+
+    def _unseen(self) -> Iterator[Gate]:
+        """A closed gate where members that nobody wants cannot be seen: they may stand, and are to go."""
+        live = self.situation.live
+        absent = [key for key in self._unwanted() if live.get(key) is None and key not in self.gone]
+        unread = [key for key in absent if not is_readable(self.situation, key.group_kind)]
+        if unread and self.situation.desired.is_complete:
+            why = live.why_unknown({key.group_kind for key in unread}) or "not every API answers"
+            reason = f"{few(unread)} may still stand: {why}"
+            yield Gate("seen", "what is to go can be seen", GateState.UNKNOWN, reason)
 
     def _warnings(self) -> Iterator[str]:
         yield from (f"applied before, and no longer in Git: {lost}" for lost in self.situation.lost)

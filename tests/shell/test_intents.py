@@ -113,6 +113,25 @@ def test_a_generation_in_service_still_looks_for_what_may_have_been_written() ->
     assert ours(job) == {"Namespace front"}
 
 
+@pytest.mark.parametrize(("kind", "text"), [("RuntimeClass", CLASS), ("ResourceQuota", QUOTA)])
+def test_a_member_that_is_to_go_and_cannot_be_seen_keeps_the_set_from_coming_to_rest(
+    kind: str, text: str
+) -> None:
+    hook = Stops(kind)
+    job = Job(wrap=lambda cluster: Hooked(cluster, hook), allow=frozenset({"Namespace"}))
+    job.release(FRONT, text)
+    job.run()
+    job.release(FRONT)
+    hook.is_blind = True
+    job.hold(5)
+    held = job.ledger().holds["generation 2"].reason
+    assert held.startswith(f"{kind} ")
+    assert held.endswith(f": no right to list {kind}")
+    hook.is_blind = False
+    assert [key.split()[:2] for key in job.run()] == [["delete", kind]]
+    assert ours(job) == {"Namespace front"}
+
+
 def test_a_set_that_is_renamed_meanwhile_keeps_its_former_ledger_until_it_is_told() -> None:
     hook = Stops("RuntimeClass")
     town = Town(wrap=lambda cluster: Hooked(cluster, hook)).add("old", FRONT)
