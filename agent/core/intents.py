@@ -122,13 +122,16 @@ def _without(intent: Intent | None, told: Collection[ObjectId]) -> Intent | None
 
 
 def _either(old: Entry | None, new: Entry) -> Entry:
-    """What is known of an object of which either may stand: no digest, no fingerprint, no final form."""
+    """What is known of an object of which either may stand: no digest, no fingerprint, no final form.
+
+    What was to be made new has no uid yet: the one that the old entry has is of an object that was gone.
+    """
     if old is None:
         return new
     bases = tuple(dict.fromkeys((*old.bases, *new.bases)))
     cutover_at = max(old.cutover_at, new.cutover_at)
     known = replace(old, bases=bases, form=Form.WIDENED, digest="", fingerprint=None, cutover_at=cutover_at)
-    return replace(known, orphans=joined(old.orphans, new.orphans))
+    return replace(known, uid=new.uid, orphans=joined(old.orphans, new.orphans))
 
 
 def joined(some: tuple[Orphan, ...], more: tuple[Orphan, ...]) -> tuple[Orphan, ...]:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from agent.core.model import SET_LABEL
-from agent.errors import Forbidden
+from agent.core.model import SET_LABEL, GroupKind, ObjectId
+from agent.errors import Forbidden, Unreachable
 from agent.shell.report import State
-from tests.shell.faults import Call, Hooked, Killed
+from tests.shell.faults import Call, Fail, Hooked, Killed
+from tests.shell.hands import delete
 from tests.shell.job import Job
 from tests.shell.neighbours import Town
 from tests.shell.releases import CONFIG, namespace, web
@@ -22,6 +23,7 @@ kind: RuntimeClass
 metadata: {name: fast}
 handler: fast
 """
+CONFIG_MAP = GroupKind("", "ConfigMap"), "default/settings"
 QUOTA = """\
 apiVersion: v1
 kind: ResourceQuota
@@ -130,6 +132,23 @@ def test_a_member_that_is_to_go_and_cannot_be_seen_keeps_the_set_from_coming_to_
     hook.is_blind = False
     assert [key.split()[:2] for key in job.run()] == [["delete", kind]]
     assert ours(job) == {"Namespace front"}
+
+
+def test_a_member_made_anew_whose_answer_was_lost_is_still_the_sets_own() -> None:
+    hook = Fail(
+        1, Unreachable("no answer"), is_done=True, concerns=lambda call: call == Call("apply", *CONFIG_MAP)
+    )
+    job = Job(allow=frozenset({"Namespace"}))
+    job.release(FRONT, CONFIG % "red")
+    job.run()
+    delete(job, ObjectId(*CONFIG_MAP[0], *CONFIG_MAP[1].split("/")))
+    job.cluster = Hooked(job.world, hook)
+    job.restart()
+    report = job.tick()
+    assert [outcome.error for outcome in report.outcomes] == ["no answer"]
+    job.run()
+    job.release(FRONT)
+    assert job.run() == ["delete ConfigMap default/settings"]
 
 
 def test_a_set_that_is_renamed_meanwhile_keeps_its_former_ledger_until_it_is_told() -> None:
