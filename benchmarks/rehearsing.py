@@ -1,4 +1,4 @@
-"""How many scenes a rehearsal visits and what they cost: the sample's releases, and Calico's two layouts.
+"""How many scenes a rehearsal visits and what they cost: the sample's releases, Calico's and Tekton's.
 
 Run by ``make bench-rehearse``. Prints scenes, what they would be at least with each request on its own,
 writes judged, processor seconds and the verdict by order; judges nothing.
@@ -15,7 +15,7 @@ from rich.table import Table
 
 from agent.build import kinds_of
 from agent.core import manifests
-from agent.core.model import Desired, GroupKind
+from agent.core.model import Desired
 from agent.core.orders import Order
 from agent.core.rehearsal.run import Script, rehearse
 from agent.core.simulation.world import World
@@ -24,8 +24,13 @@ from agent.core.yamlread import read_documents
 from agent.shell.embedded import EmbeddedCluster
 from tests.core.bodies import RULES
 from tests.core.casefiles import shipped
-from tests.e2e.releases import CORE, documents, enterprise, oss
+from tests.core.rehearsal.calico import stored_kinds
+from tests.corpus.releases import ARCHIVE
+from tests.corpus.tekton import tekton
+from tests.e2e.releases import enterprise, oss
 
+BUDGET = 5_000
+"""Scenes of one rehearsal: enough for every one of Calico's and Tekton's."""
 SAMPLE = Path(__file__).parents[1] / "sample-repo" / "releases"
 
 
@@ -40,34 +45,28 @@ def folder(path: Path) -> dict[str, str]:
     return {file.name: file.read_text(encoding="utf-8") for file in sorted(path.glob("*.yaml"))}
 
 
-def upgrades() -> Iterator[tuple[str, Mapping[str, str], Mapping[str, str], World]]:
-    """Name, old and new files, and the cluster that they meet."""
+def upgrades() -> Iterator[tuple[str, Desired, Desired, World]]:
+    """Name, old and new release, and the cluster that they meet; Tekton's where the corpus is here."""
     empty = EmbeddedCluster(1_000.0).world
-    yield "sample 1 to 2", folder(SAMPLE / "1"), folder(SAMPLE / "2"), empty
-    yield "sample 2 to 3", folder(SAMPLE / "2"), folder(SAMPLE / "3"), empty
+    one, two, three = (release(f"sample-{n}", folder(SAMPLE / n)) for n in "123")
+    yield "sample 1 to 2", one, two, empty
+    yield "sample 2 to 3", two, three, empty
     for layout in (oss(), enterprise()):
-        yield layout.name, layout.old_files(), layout.new_files(), calico_world()
-
-
-def calico_world() -> World:
-    """What stands before a Calico release: its namespaces and the definitions that store its kinds."""
-    cluster = EmbeddedCluster(1_000.0)
-    for file in sorted(CORE.glob("*.yaml")):
-        for body in documents(file.read_text(encoding="utf-8")):
-            kind = GroupKind(str(body["apiVersion"]).rpartition("/")[0], str(body["kind"]))
-            cluster.apply(cluster.discover().resources[kind], body, manager="kubectl")
-            cluster.advance(1)
-    return cluster.world
+        old, new = release("old", layout.old_files()), release("new", layout.new_files())
+        yield layout.name, old, new, stored_kinds()
+    if ARCHIVE.is_file():
+        before, after = tekton()
+        yield "Tekton 0.12 to 0.13", before, after, empty
 
 
 def main() -> None:
-    """Rehearse each upgrade in our order and in that of apply-then-prune."""
+    """Rehearse each upgrade in our order and in those of other tools."""
     table = Table("upgrade", "order", "scenes", "apart", "writes", "seconds", "all", "verdict")
-    for name, old, new, world in upgrades():
-        for order in (Order.GATED, Order.NAIVE):
-            rules = Rules("trapeze/bench", settle=10.0, allow=frozenset({"Namespace"}))
-            base, head = release("base", old), release("head", new)
-            play = Script(base, head, shipped(), RULES, rules, order=order, disturbs=order is Order.GATED)
+    for name, base, head, world in upgrades():
+        for order in Order:
+            rules = Rules(f"trapeze/{head.set_name}", settle=10.0, allow=frozenset({"Namespace"}))
+            disturbs = order is Order.GATED
+            play = Script(base, head, shipped(), RULES, rules, order=order, budget=BUDGET, disturbs=disturbs)
             start = time.process_time()
             answer = rehearse(world, play)
             spent = time.process_time() - start

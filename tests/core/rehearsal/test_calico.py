@@ -6,28 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from agent.core.model import Desired, GroupKind
+from agent.core.model import Desired
 from agent.core.orders import Order
 from agent.core.rehearsal.answer import Rehearsal, Verdict
 from agent.core.rehearsal.run import Script, rehearse
-from agent.core.simulation.world import World
 from agent.core.situation import Rules
-from agent.shell.embedded import EmbeddedCluster
 from tests.core.bodies import RULES
 from tests.core.casefiles import shipped
+from tests.core.rehearsal.calico import stored_kinds
 from tests.core.rehearsal.small import release
-from tests.e2e.releases import CORE, Files, documents, enterprise
-
-
-def stored_kinds() -> World:
-    """What stands before a Calico release: its namespaces and the definitions that store its kinds."""
-    cluster = EmbeddedCluster(1_000.0)
-    for file in sorted(CORE.glob("*.yaml")):
-        for body in documents(file.read_text(encoding="utf-8")):
-            kind = GroupKind(str(body["apiVersion"]).rpartition("/")[0], str(body["kind"]))
-            cluster.apply(cluster.discover().resources[kind], body, manager="kubectl")
-            cluster.advance(1)
-    return cluster.world
+from tests.e2e.releases import Files, enterprise
 
 
 def wanted(revision: str, files: Files) -> Desired:
