@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from agent.core.model import Body
 from agent.shell.cluster import Resource
 from tests.cli_place import Place, Run
-from tests.shell.releases import ingress, namespace, web
+from tests.shell.releases import binding, ingress, namespace, server, web
 
 BLUE = {"a.yaml": namespace("front"), "b.yaml": web("blue"), "c.yaml": ingress("front/blue")}
 GREEN = {"b.yaml": web("green"), "c.yaml": ingress("front/green")}
@@ -22,6 +22,13 @@ def resource(place: Place, plural: str) -> Resource:
     return next(one for one in place.world.discover().resources.values() if one.plural == plural)
 
 
+ROLE = """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: own}
+rules:
+- {apiGroups: [""], resources: [pods], verbs: [list]}
+"""
 HOOK: Body = {
     "apiVersion": "admissionregistration.k8s.io/v1",
     "kind": "ValidatingWebhookConfiguration",
@@ -119,6 +126,22 @@ def test_a_handoff_that_is_half_done_goes_on_from_where_it_is(blue: Place, trape
         "delete Service front/blue",
         "delete Deployment front/blue",
     ]
+
+
+def test_what_a_union_alone_gives_is_promised_to_nobody(place: Place, trapeze: Run) -> None:
+    """Half way the old server has the new one's rights too: a revert takes them away again."""
+    place.config({"repo": "repo", "ref": "main", "path": ".", "prune": {"allow": ["Namespace"]}})
+    old = {"a.yaml": namespace("old"), "b.yaml": server("old"), "c.yaml": binding("old", role="own")}
+    more = '- {apiGroups: [""], resources: [configmaps], verbs: [list]}\n'
+    place.repo.commit({**old, "r.yaml": ROLE})
+    assert trapeze("sync", "--until-done").code == 0
+    new = {"a.yaml": namespace("new"), "b.yaml": server("new"), "c.yaml": binding("new", role="own")}
+    place.repo.commit({**new, "r.yaml": ROLE + more})
+    assert trapeze("sync").code != 0
+    place.world.advance(10)
+    told = answer(trapeze, "plan")
+    assert (told["verdict"], told["stories"]) == ("kept", [])
+    assert told["reach"]["changes"] > 0
 
 
 def test_a_new_generation_that_is_not_ready_yet_may_come_late_or_never(blue: Place, trapeze: Run) -> None:

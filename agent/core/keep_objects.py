@@ -150,7 +150,9 @@ class DataStays(Invariant):
         del state
         if event.id in self._held and (event.body is None or is_deleting(event.body)):
             del self._held[event.id]
-            yield Judgement(str(event.id), "it is being deleted, and no release gave it up", lasts=False)
+            # The terms may be others by now: after a revert, what the newer release alone had is given up.
+            if event.id not in self.court.terms.retired:
+                yield Judgement(str(event.id), "it is being deleted, and no release gave it up", lasts=False)
 
 
 def _holds_data(invariant: Invariant, object_id: ObjectId) -> bool:

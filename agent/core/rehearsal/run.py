@@ -182,7 +182,8 @@ def _start(script: Script, setup: Setup, stage: Stage) -> tuple[Scene, Checker, 
         reduces=script.reduces,
     )
     world = stage.world
-    checker = Checker(world.objects().items(), routes, terms(world, head), version=world.version)
+    first = {**world.objects(), **stage.first}
+    checker = Checker(first.items(), routes, terms(world, head), version=world.version)
     return _scene(script, stage), checker, options
 
 

@@ -39,7 +39,8 @@ class Stage:
     ``missing`` tells which objects the model would not take, with its words. ``since``: the version of the
     world after which pods are the upgrade's; ``before``: what was last applied of each member; ``unready``
     are members whose pods are made after ``since`` though the upgrade does not change them. ``comes``: what
-    somebody else makes in each namespace once the upgrade has made that.
+    somebody else makes in each namespace once the upgrade has made that. ``first``: roles and bindings
+    as they were before the handoff widened them; what a union alone gives was promised to nobody.
     """
 
     world: World
@@ -50,6 +51,7 @@ class Stage:
     before: Mapping[ObjectId, Body] = field(default_factory=dict)
     unready: frozenset[ObjectId] = frozenset()
     comes: Mapping[str, Mapping[ObjectId, Body]] = field(default_factory=dict)
+    first: Mapping[ObjectId, Body] = field(default_factory=dict)
 
 
 def installed(world: World, setup: Setup, base: Desired | None, head: Desired) -> Stage:
@@ -138,7 +140,7 @@ def with_kinds(world: World, bodies: Iterable[Body]) -> tuple[World, tuple[Group
     # Programs of the model that stand in for those of the release serve the kinds of their group themselves.
     has_standins = any(IMAGE in str(body.get("spec")) for body in bodies)
     apis = (body.get("spec") or {} for body in bodies if body["kind"] == "APIService" and has_standins)
-    by_pods = {str(spec.get("group")) for spec in apis}
+    by_pods = {str(spec.get("group")) for spec in apis if spec.get("service")}
     used: dict[GroupKind, list[Body]] = {}
     for body in bodies:
         kind = id_of(body).group_kind

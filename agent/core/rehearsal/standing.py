@@ -14,6 +14,7 @@ from agent.core.absence import EVIDENCE
 from agent.core.ledger import Generation, Ledger, Orphan
 from agent.core.looking import members_of, places_of
 from agent.core.model import Body, Desired, Live, ObjectId
+from agent.core.rbac import RBAC_GROUP
 from agent.core.references import pod_template
 from agent.core.rehearsal.agent import Setup
 from agent.core.rehearsal.others import needs_of, with_bare, with_others
@@ -48,6 +49,7 @@ def stage_of(world: World, setup: Setup, standing: Standing, head: Desired) -> S
     releases = tuple(setup.releases.values())
     written = (manifest.body for release in releases for manifest in release.manifests.values())
     world, kinds = with_kinds(world, (*objects.values(), *written))
+    named = {key.group_kind for release in releases for key in release.manifests}
     unready = _unready(setup, standing)
     own = unready & head.manifests.keys()
     late_bodies = [objects[key] for key in sorted(own)]
@@ -55,14 +57,16 @@ def stage_of(world: World, setup: Setup, standing: Standing, head: Desired) -> S
     placed = restored(world, found, late_bodies)
     world = with_bare(placed.world, _unread(placed.world, setup, standing))
     world, comes, others = with_others(world, releases, setup.policy, _seen_absent(standing, head))
-    world = at_rest(world)
+    # What an aggregated API server keeps can be put there once that serves.
+    served = restored(at_rest(world), (objects[key] for key in placed.left_out))
+    world = at_rest(served.world)
     late = restored(world, late_bodies)
-    left_out = {**placed.left_out, **late.left_out}
+    left_out = {**served.left_out, **late.left_out}
     return Stage(
         late.world,
-        _moved(standing.ledger, {**placed.uids, **late.uids}, world.now - standing.now),
+        _moved(standing.ledger, {**placed.uids, **served.uids, **late.uids}, world.now - standing.now),
         assumed=(
-            *(f"{kind} is served by something else" for kind in kinds),
+            *(f"{kind} is served by something else" for kind in kinds if kind in named),
             *others,
             *(f"{key} {_NOT_READY}: {_COMES if key in own else _STAYS}" for key in sorted(unready)),
         ),
@@ -74,6 +78,7 @@ def stage_of(world: World, setup: Setup, standing: Standing, head: Desired) -> S
         before=_before(standing),
         unready=own,
         comes=comes,
+        first=_before_widening(standing, late.world),
     )
 
 
@@ -120,6 +125,23 @@ def _before(standing: Standing) -> dict[ObjectId, Body]:
         manifest = release.manifests.get(key) if release else None
         if manifest is not None:
             found[key] = manifest.body
+    return found
+
+
+def _before_widening(standing: Standing, world: World) -> dict[ObjectId, Body]:
+    """Roles and bindings as the release in service has them, while a handoff is under way."""
+    last, newest = standing.ledger.last_in_service, standing.ledger.newest
+    release = standing.releases.get(last.revision) if last else None
+    if release is None or last == newest:
+        return {}
+    found = {}
+    for key, manifest in release.manifests.items():
+        live = world.get(key)
+        if key.group == RBAC_GROUP and live is not None:
+            found[key] = {
+                **live,
+                **{name: part for name, part in manifest.body.items() if name != "metadata"},
+            }
     return found
 
 

@@ -23,7 +23,7 @@ def served_now(state: State) -> tuple[dict[GroupKind, Served], dict[str, str]]:
     apis = [
         api for api in state.of("apiregistration.k8s.io", "APIService").values() if api["spec"].get("service")
     ]
-    claimed = {(api["spec"]["group"], api["spec"]["version"]) for api in apis}
+    claimed = {(api["spec"].get("group", ""), api["spec"]["version"]) for api in apis}
     for crd in state.of("apiextensions.k8s.io", "CustomResourceDefinition").values():
         served = _of_crd(crd, claimed)
         if served is not None:
@@ -47,7 +47,7 @@ def find(state: State, kind: GroupKind, verb: str = "", namespace: str = "") -> 
         return builtin
     apis = state.of("apiregistration.k8s.io", "APIService").values()
     for api in apis:
-        if api["spec"].get("service") and api["spec"]["group"] == kind.group:
+        if api["spec"].get("service") and api["spec"].get("group", "") == kind.group:
             reply = through_apiservice(state, api)
             served = next((row for row in aggregated(state, api) if row.kind == kind), None)
             if reply.is_right and served and verb:

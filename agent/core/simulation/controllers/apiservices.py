@@ -129,7 +129,7 @@ def register(draft: Draft) -> None:
     for key, api in list(draft.of(GROUP, "APIService").items()):
         if (
             dig(api, ("metadata", "labels", MANAGED))
-            and (api["spec"]["group"], api["spec"]["version"]) not in wanted
+            and (api["spec"].get("group", ""), api["spec"]["version"]) not in wanted
         ):
             draft.drop(key)
 
