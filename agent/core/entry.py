@@ -29,36 +29,48 @@ _LATE = (Verb.NARROW, Verb.DELETE, Verb.ABANDON)
 Policies = Mapping[ObjectId, Body]
 
 
-def entry(situation: Situation, step: Step) -> tuple[Gate, ...]:
-    """The gate of a step on a NetworkPolicy that shuts what serves; none of any other step."""
-    if step.id.group_kind != NETWORK_POLICY:
-        return ()
-    wants = "somebody is let in to every pod that serves"
-    unknown = situation.live.why_unknown((NETWORK_POLICY, _SERVICE, _SLICE, PODS))
-    if unknown:
-        return (Gate("entry", wants, GateState.UNKNOWN, unknown),)
-    network = _Network(situation, step.id.namespace, is_late=step.verb in _LATE)
-    if step.verb is Verb.CUTOVER and (lost := list(network.let_go(step))):
-        reason = (
-            f"{few(lost)} would lose what it lets in; give the policy of the new pods "
-            f"a name of its own, or allow it by allow_downtime: [{step.id}]"
-        )
-        if not is_listed(step.id, situation.rules.allow_downtime):
-            return (Gate("approved", "the downtime is allowed", GateState.HELD, reason),)
-    shut = network.shut(_with(network.now, step.id, step.body))
-    order, left = network.order
-    if is_listed(step.id, situation.rules.allow_downtime) or (not shut and step.id not in left):
-        return ()
-    if step.id not in left:
+class Entry:
+    """Judges the steps of one plan; what a namespace's policies come to is worked out once."""
+
+    def __init__(self, situation: Situation) -> None:
+        self._situation = situation
+        self._networks: dict[tuple[str, bool], _Network] = {}
+
+    def of(self, step: Step) -> tuple[Gate, ...]:
+        """The gate of a step on a NetworkPolicy that shuts what serves; none of any other step."""
+        is_allowed = is_listed(step.id, self._situation.rules.allow_downtime)
+        if step.id.group_kind != NETWORK_POLICY or is_allowed:
+            return ()
+        wants = "somebody is let in to every pod that serves"
+        unknown = self._situation.live.why_unknown((NETWORK_POLICY, _SERVICE, _SLICE, PODS))
+        if unknown:
+            return (Gate("entry", wants, GateState.UNKNOWN, unknown),)
+        network = self._network(step.id.namespace, is_late=step.verb in _LATE)
+        if step.verb is Verb.CUTOVER and (lost := list(network.let_go(step))):
+            lets = f"{few(lost)} would lose what it lets in"
+            return (_asking(step, f"{lets}; give the policy of the new pods a name of its own"),)
+        order, left = network.order
+        if step.id in left:
+            told = few([str(door) for door in left[step.id]])
+            way_out = "let in who calls it by a policy of this release"
+            return (_asking(step, f"{told} would be shut: no policy lets anybody in; {way_out}"),)
+        shut = network.shut(_with(network.now, step.id, step.body))
+        if not shut:
+            return ()
         first = few([str(key) for key in order[: order.index(step.id)]])
         told = few([str(door) for door in shut])
         return (Gate("entry", wants, GateState.HELD, f"{told} would be shut; {first} first"),)
-    told = few([str(door) for door in left[step.id]])
-    reason = (
-        f"{told} would be shut: no policy lets anybody in; let in who calls it by a policy of this release, "
-        f"or allow it by allow_downtime: [{step.id}]"
-    )
-    return (Gate("approved", "the downtime is allowed", GateState.HELD, reason),)
+
+    def _network(self, namespace: str, *, is_late: bool) -> _Network:
+        key = (namespace, is_late)
+        if key not in self._networks:
+            self._networks[key] = _Network(self._situation, namespace, is_late=is_late)
+        return self._networks[key]
+
+
+def _asking(step: Step, trouble: str) -> Gate:
+    reason = f"{trouble}, or allow it by allow_downtime: [{step.id}]"
+    return Gate("approved", "the downtime is allowed", GateState.HELD, reason)
 
 
 @dataclass(frozen=True)
@@ -121,13 +133,18 @@ class _Network:
         """The policies in an order that shuts no door; those with no place in it, with what they shut."""
         pending, standing = dict(self.pending), self.now
         order: list[ObjectId] = []
-        while True:
-            after = {key: self.shut(_with(standing, key, body)) for key, body in pending.items()}
-            following = next((key for key, shut in after.items() if not shut), None)
-            if following is None:
-                return order, after
-            standing = _with(standing, following, pending.pop(following))
-            order.append(following)
+        # What stands at the end comes before what goes, as in the plan.
+        for may_go in (False, True):
+            placed = True
+            while placed:
+                placed = False
+                for key in [key for key, body in pending.items() if may_go or body is not None]:
+                    after = _with(standing, key, pending[key])
+                    if not self.shut(after):
+                        standing, placed = after, True
+                        order.append(key)
+                        del pending[key]
+        return order, {key: self.shut(_with(standing, key, body)) for key, body in pending.items()}
 
     def let_go(self, step: Step) -> Iterator[str]:
         """Pods of no new template that it lets somebody in to, selects no more, and others isolate."""

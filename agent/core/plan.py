@@ -21,7 +21,7 @@ from agent.core.creation import Creation
 from agent.core.customs import moved_groups
 from agent.core.deadline import gives_up, passed
 from agent.core.drafts import Draft, Drafter
-from agent.core.entry import entry
+from agent.core.entry import Entry
 from agent.core.few import few
 from agent.core.gates import Gates
 from agent.core.hooks import Hooks
@@ -233,15 +233,16 @@ class Maker:
             if not (step.verb is Verb.DELETE and step.id.group_kind == NAMESPACE)
         }
         pruning = Pruning(self.gates, frozenset(unfinished))
+        entry = Entry(self.situation)
         for draft in self.drafts.values():
             for step in draft.steps:
-                own = (*step.gates, *entry(self.situation, step))
+                own = (*step.gates, *entry.of(step))
                 yield replace(step, gates=(*own, *self._gates_of(step, draft)))
         for key, draft in self.departures.items():
             live = self.situation.live.objects[key]
             for step in draft.steps:
                 gates = self.gates.taking if step.verb is Verb.ABANDON else pruning.of(live)
-                yield replace(step, gates=(*step.gates, *entry(self.situation, step), *gates))
+                yield replace(step, gates=(*step.gates, *entry.of(step), *gates))
 
     def _gates_of(self, step: Step, draft: Draft) -> tuple[Gate, ...]:
         manifest = self.situation.desired.manifests.get(step.id)
